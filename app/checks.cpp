@@ -415,6 +415,10 @@ void read_tables(ExplainCommand& command) {
       const std::string word = words.substr(from, to - from);
       const std::size_t equals = word.find('=');
       if (word.empty()) continue;
+      if (word == kOverlapTable) {
+        table.overlap = true;
+        continue;
+      }
       if (equals == word.npos && strategy == none && word != "tile" && word != "mask") {
         strategy = word;
         continue;
@@ -426,6 +430,16 @@ void read_tables(ExplainCommand& command) {
       require(sides.empty(), "--table: " + key + " is given twice; put commas between its sides");
       sides = sides_in(key, word.substr(equals + 1), key == "tile" ? 1024 : kMaxPartSide);
     }
+  }
+  if (strategy == kOverlapTable) {
+    table.overlap = true;
+    strategy = none;
+  }
+  if (table.overlap) {
+    require(strategy == none && table.tiles.empty() && table.masks.empty(),
+            "--table overlap: it compares the strategies that cut a picture into blocks, for one "
+            "--mask and --size; leave out a strategy, tile= and mask=");
+    return;
   }
   for (const auto& [key, sides] : {std::pair{"tile", &table.tiles}, {"mask", &table.masks}})
     require(!sides->empty(), std::string("--table: ") + key +
@@ -535,12 +549,13 @@ void check(MergeCommand& command, const Raw& raw) {
 
 void check(TryCommand& command, const Raw&) {
   const auto sides = [](const char* option, const std::string& word, std::int64_t most,
-                        bool or_one) {
-    const std::optional<Extent> read = or_one ? parse_launch_sides(word) : parse_sides(word);
-    require(read && read->width >= 1 && (read->height >= 1 || or_one) && read->width <= most &&
-                read->height <= most,
+                        bool is_launch) {
+    std::optional<BlockSides> read = parse_launch_sides(word);
+    if (!is_launch && read && (read->height == 0 || read->depth > 1)) read.reset();
+    require(read && read->width >= 1 && read->width <= most && read->height <= most &&
+                read->depth <= most,
             std::string(option) + ": two numbers up to " + std::to_string(most) +
-                " with an x between, such as 16x16" + (or_one ? ", or one for a row" : "") +
+                " with an x between, such as 16x16" + (is_launch ? ", or one for a row" : "") +
                 "; not " + in_quotes(word));
     return *read;
   };
@@ -549,7 +564,10 @@ void check(TryCommand& command, const Raw&) {
   if (command.words.outputs)
     command.launch.outputs = sides("--outputs", *command.words.outputs, 4096, true);
   if (command.words.mask_size)
-    command.mask_size = sides("--mask-size", *command.words.mask_size, 101, false);
+    command.wish.size = sides("--mask-size", *command.words.mask_size, 101, false);
+  if (!command.words.mode) return;
+  require_choice("value of --mode", *command.words.mode, words_of(kTryModes));
+  command.wish.is_valid = *command.words.mode == name_of(Mode::valid);
 }
 
 void check(GenerateCommand& command, const Raw&) {

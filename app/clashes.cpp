@@ -228,14 +228,23 @@ std::vector<Clash> make_table() {
                      "--size, --depth, --channels, --device: mask check takes these, mask show "
                      "takes none; leave them out",
                      {}});
+  const auto has_masks = [](Value lists, Value) { return lists.find(kOverlapTable) == lists.npos; };
   for (const char* option : {"--mask", "--picture", "--at"})
     table.push_back({"explain",
                      "--table",
                      option,
-                     always,
+                     option == std::string_view("--mask")
+                         ? std::function<bool(Value, Value)>(has_masks)
+                         : always,
                      "--table: its masks are in its own list, and it draws nothing; leave out "
                      "--mask, --picture and --at",
                      {}});
+  table.push_back({"explain",
+                   "--table",
+                   "--flip",
+                   [=](Value lists, Value flip) { return is_on(flip) && has_masks(lists, flip); },
+                   "--table: its masks have equal weights; leave out --flip",
+                   {}});
   for (const Setting setting : kSettings) {
     const auto lacks = [setting](Value, Value strategy) {
       const Strategy* known = this_machine().find(strategy);

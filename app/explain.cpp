@@ -16,6 +16,7 @@
 #include "src/base/width.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/compare/table.hpp"
+#include "src/explain/overlap_costs.hpp"
 #include "src/explain/reuse.hpp"
 #include "src/explain/text.hpp"
 #include "src/explain/tile_picture.hpp"
@@ -85,6 +86,17 @@ std::string where_published(const Figures& figures, const ReuseRow& row, int dim
              ? figures.where
              : "";
 }
+
+constexpr std::pair<const char*, double OverlapCosts::*> kOverlapFigures[] = {
+    {"blocks", &OverlapCosts::blocks},
+    {"transforms", &OverlapCosts::transforms},
+    {"reads", &OverlapCosts::reads},
+    {"writes", &OverlapCosts::writes},
+    {"additions", &OverlapCosts::additions},
+    {"launches", &OverlapCosts::launches},
+    {"multiplications", &OverlapCosts::multiplications},
+    {"bytes", &OverlapCosts::bytes},
+};
 
 std::string sides_of(const Mask& mask, int dimensions) {
   const std::string width = std::to_string(mask.width);
@@ -193,14 +205,67 @@ std::string reuse_json(std::span<const std::vector<ReuseRow>> all, const Problem
   return json.dump(2) + "\n";
 }
 
+/// A line for each cost, and a column for each strategy.
+Table overlap_table(std::span<const OverlapCosts> all) {
+  Table table;
+  table.words = 1;
+  table.head = {""};
+  for (const OverlapCosts& costs : all) table.head.push_back(costs.name);
+  const auto line = [&](const char* name, auto cell_of) {
+    table.lines.push_back({{name}, ""});
+    for (const OverlapCosts& costs : all)
+      table.lines.back().cells.push_back(costs.refusal.empty() ? cell_of(costs) : "refused");
+  };
+  const auto sides = [](int columns, int rows) {
+    return columns == 0 ? "-" : std::to_string(columns) + "x" + std::to_string(rows);
+  };
+  line("samples of a block",
+       [&](const OverlapCosts& c) { return sides(c.block_columns, c.block_rows); });
+  line("its transform",
+       [&](const OverlapCosts& c) { return sides(c.frame_columns, c.frame_rows); });
+  for (const auto& [name, value] : kOverlapFigures)
+    line(name, [value = value](const OverlapCosts& c) { return grouped(std::size_t(c.*value)); });
+  return table;
+}
+
+template <class Heading, class Shown, class Sentence>
+std::string overlap_text(std::span<const OverlapCosts> all, const Problem& p, Heading heading,
+                         Shown shown, Sentence sentence) {
+  std::string text = heading("Overlap-discard beside overlap-add: " + to_string(p)) +
+                     shown(overlap_table(all)) + "\n";
+  text += sentence(
+      "Reads: samples of the picture that kernels ask for, ghost cells among them. "
+      "Overlap-discard reads those under two blocks twice.");
+  text += sentence(
+      "Writes: outputs, and sums when they are set. Additions: to sums, each a read and a "
+      "write, since outputs of blocks overlap.");
+  text += sentence(
+      "Launches: kernels, and calls of a library for a batch of transforms. Transforms: "
+      "there, back, and of the mask.");
+  text += sentence(
+      "Multiplications: N log2 N for a transform of N real samples, and four for each "
+      "product of two frequencies; N M for N outputs of a direct sum under M weights.");
+  text += sentence("Bytes: of both pictures and of all that lies between, on a CPU.");
+  for (const OverlapCosts& costs : all)
+    if (!costs.refusal.empty()) text += sentence(costs.name + ": " + costs.refusal + ".");
+  return text;
+}
+
+std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p) {
+  nlohmann::ordered_json json = {{"problem", to_string(p)},
+                                 {"strategies", nlohmann::ordered_json::array()}};
+  for (const OverlapCosts& costs : all) {
+    nlohmann::ordered_json one = {{"name", costs.name},
+                                  {"refusal", costs.refusal},
+                                  {"block", {costs.block_columns, costs.block_rows}},
+                                  {"transform", {costs.frame_columns, costs.frame_rows}}};
+    for (const auto& [name, value] : kOverlapFigures) one[name] = costs.*value;
+    json["strategies"].push_back(one);
+  }
+  return json.dump(2) + "\n";
+}
+
 void write_tables(const ExplainCommand& command, const Problem& picture) {
-  std::vector<const Strategy*> strategies = strategies_with_reuse();
-  if (const std::string& name = command.convolver.request.strategy; name != Request().strategy)
-    strategies = {find_strategy(name)};
-  const ReuseTables& table = command.table;
-  const std::vector<ReuseRow> all[] = {
-      reuse_rows(strategies, picture, 1, table.masks, table.tiles),
-      reuse_rows(strategies, picture, 2, table.masks, table.tiles)};
   bool printed = false;
   const auto write = [&](const std::string& path, const std::string& text) {
     if (path.empty()) return;
@@ -210,17 +275,39 @@ void write_tables(const ExplainCommand& command, const Problem& picture) {
     else
       write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
   };
-  write(table.json, reuse_json(all, picture));
-  write(table.markdown,
-        reuse_text(
-            all, picture, [](const std::string& title) { return "**" + title + "**\n\n"; },
-            [](const Table& t) { return as_markdown(t); },
-            [](const std::string& text) { return "- " + escaped_markdown(text) + "\n"; }));
-  if (!printed)
-    print_text(reuse_text(
-        all, picture, [](const std::string& title) { return title + "\n"; },
-        [](const Table& t) { return as_text(t, terminal_width(STDOUT_FILENO)); },
-        [](const std::string& text) { return text + "\n"; }));
+  // `json` and `text_by` make the texts; the latter takes three ways to write its pieces.
+  const auto write_all = [&](const std::string& json, auto text_by) {
+    write(command.table.json, json);
+    write(command.table.markdown,
+          text_by([](const std::string& title) { return "**" + title + "**\n\n"; },
+                  [](const Table& t) { return as_markdown(t); },
+                  [](const std::string& text) { return "- " + escaped_markdown(text) + "\n"; }));
+    if (!printed)
+      print_text(text_by([](const std::string& title) { return title + "\n"; },
+                         [](const Table& t) { return as_text(t, terminal_width(STDOUT_FILENO)); },
+                         [](const std::string& text) { return text + "\n"; }));
+  };
+  if (command.table.overlap) {
+    Problem problem = picture;
+    problem.mask = mask_named(command.mask.value_or(kDefaultMasks[0]));
+    if (command.flip) problem.mask = flipped(problem.mask);
+    if (const std::string refusal = mode_refuses(problem); !refusal.empty())
+      throw UsageError("--table overlap: " + refusal);
+    const std::vector<OverlapCosts> costs = overlap_costs(problem);
+    return write_all(overlap_json(costs, problem), [&](auto heading, auto shown, auto sentence) {
+      return overlap_text(costs, problem, heading, shown, sentence);
+    });
+  }
+  std::vector<const Strategy*> strategies = strategies_with_reuse();
+  if (const std::string& name = command.convolver.request.strategy; name != Request().strategy)
+    strategies = {find_strategy(name)};
+  const ReuseTables& table = command.table;
+  const std::vector<ReuseRow> all[] = {
+      reuse_rows(strategies, picture, 1, table.masks, table.tiles),
+      reuse_rows(strategies, picture, 2, table.masks, table.tiles)};
+  write_all(reuse_json(all, picture), [&](auto heading, auto shown, auto sentence) {
+    return reuse_text(all, picture, heading, shown, sentence);
+  });
 }
 
 }  // namespace
@@ -237,6 +324,7 @@ void run(const ExplainCommand& command) {
   if (command.table.wanted()) return write_tables(command, problem);
   const Strategy& strategy = *find_strategy(options.request.strategy);
   problem = with_mask(problem, command, strategy);
+  if (command.flip) problem.mask = flipped(problem.mask);
   if (!command.picture.empty()) {
     check_drawable(strategy);
     if (command.mask) check_keeps_mask(*command.mask, command.picture);

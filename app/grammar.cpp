@@ -370,13 +370,16 @@ void Grammar::explain_options(ExplainCommand& command) {
          "Draw it too, with what threads load and compute, to an .svg or a .png");
   option(what, "--at", "X,Y", raw_.at,
          "Draw the block that computes output X,Y, from 0 on\n(default: one in the middle)");
-  const char* tables = "Tables of reuse, by formula alone";
-  listed_option(tables, "--table", "LISTS", command.table.words,
-                "Tiles beside masks, in one dimension and in two, of\nSTRATEGY or all that tile: "
-                "tile=8,16,32,64 mask=5,9\n(default --size 1024x1024)");
+  const char* tables = "Tables, by formula alone";
+  listed_option(
+      tables, "--table", "LISTS", command.table.words,
+      "Reuse: tiles beside masks, in one dimension and in two,\nof STRATEGY or all that "
+      "tile: tile=8,16,32,64 mask=5,9.\nOr overlap: overlap-discard beside overlap-add for "
+      "one\n--mask. (By default --size 1024x1024)");
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();
+  flag(kBorder, "--flip", command.flip, "Turn the mask by 180 degrees: true convolution");
   setting_options();
 }
 
@@ -944,6 +947,15 @@ void declare(Grammar& grammar, TryCommand& command) {
       what, "--mask-size", "WxH", command.words.mask_size,
       "Of random weights (default: that of the __constant__\narray, else 5x5, or another "
       "for which the kernel is\nright; several where it is told the size)");
+  grammar.choice(
+      what, "--mode", command.words.mode,
+      "Outputs for all samples, or only where the mask lies\ninside (default: those with "
+      "which the kernel is right)",
+      words_of(kTryModes));
+  grammar.number(what, "--tolerance", "T", command.wish.absolute,
+                 "By how much outputs may be off (default: roundings)", {0, 1000000});
+  grammar.number(what, "--relative-tolerance", "T", command.wish.relative,
+                 "Likewise, times what they should be; both add up", {0, 1000000});
   grammar.option(what, "--device", "NAME", command.device,
                  "auto: on the host, and on a GPU where one and nvcc\nare there (default); cpu: on "
                  "the host alone;\ncuda, cuda:1: on that GPU, too");

@@ -51,17 +51,19 @@ struct MergeCommand {
 };
 
 /// A student's kernel and how it is launched.
+inline constexpr Mode kTryModes[] = {Mode::same, Mode::valid};
+
 struct TryCommand {
   std::string kernel;  ///< a path
   LaunchWish launch;
-  std::string mask;                 ///< as mask_named() takes it; empty = random weights
-  std::optional<Extent> mask_size;  ///< of random weights
+  std::string mask;  ///< as mask_named() takes it; empty = random weights
+  LessonWish wish;   ///< but for the mask
   std::string device = "auto";
   bool json = false;
 
   /// Words as they arrive, until check() has read them.
   struct {
-    std::optional<std::string> block, outputs, mask_size;
+    std::optional<std::string> block, outputs, mask_size, mode;
   } words;
 };
 
@@ -132,23 +134,28 @@ struct TuneCommand {
   Loudness loudness = Loudness::normal;
 };
 
-/// The tables of reuse that explain shows instead of one block.
+/// The word of --table for the costs of overlap-discard and overlap-add.
+inline constexpr std::string_view kOverlapTable = "overlap";
+
+/// The tables that explain shows instead of one block.
 struct ReuseTables {
   std::vector<int> tiles, masks;   ///< sides; empty = no table is wanted
   std::string json, markdown;      ///< paths; "-" is standard output; empty = not wanted
   std::vector<std::string> words;  ///< as they arrive, until check() has read them
-  bool wanted() const { return !tiles.empty(); }
+  bool overlap = false;            ///< what overlap-discard and overlap-add cost, not reuse
+  bool wanted() const { return overlap || !tiles.empty(); }
 };
 
 struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
+  bool flip = false;                ///< turn it by 180 degrees
   std::string picture;              ///< a path to draw to; empty = none
   std::optional<OutputAt> at;       ///< whose block is drawn; by default one in the middle
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut
   bool sized = false;             ///< whether --size says so; else it may be larger
-  std::optional<Depth> depth;  ///< by default f32, or u8 where the strategy does not take that
+  std::optional<Depth> depth;     ///< by default f32, or u8 where the strategy does not take that
   ReuseTables table;
 };
 

@@ -41,11 +41,11 @@ std::optional<GpuWish> gpu_of(const TryCommand& command, const Machine& machine,
 void try_kernel(const TryCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const KernelFile kernel = read_kernel_file(command.kernel, command.launch);
-  MaskWish mask{std::nullopt, command.mask_size};
-  if (!command.mask.empty()) mask.mask = load_mask(command.mask);
+  LessonWish wish = command.wish;
+  if (!command.mask.empty()) wish.mask = load_mask(command.mask);
   std::string remark;
   const std::optional<GpuWish> gpu = gpu_of(command, this_machine(), remark);
-  LessonVerdict verdict = judge(kernel, mask, gpu);
+  LessonVerdict verdict = judge(kernel, wish, gpu);
   if (!remark.empty()) verdict.remarks.push_back({"no_gpu", 0, remark});
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (command.json)

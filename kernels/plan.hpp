@@ -37,7 +37,8 @@ struct WarpCounts {
 /// What the emulator counted. All counts are zero elsewhere. What comes before `shared_writes` is
 /// counted of every strategy's kernels, and the others where there are formulas for them alone.
 struct Counts {
-  std::uint64_t global_reads = 0;     ///< samples of the input read by kernels
+  std::uint64_t global_reads = 0;     ///< samples of the input read by kernels, and weights that
+                                      ///< lie in global memory
   std::uint64_t texture_fetches = 0;  ///< samples of the input read through the texture unit
   std::uint64_t shared_reads = 0;     ///< samples read from shared memory
   std::uint64_t barriers = 0;         ///< __syncthreads() that blocks passed

@@ -7,28 +7,39 @@ namespace convfilt {
 namespace {
 
 constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
+constexpr std::string_view kIdleWords[] = {"last", "rim"};
+constexpr std::string_view kMaskMemoryWords[] = {"constant", "global"};
+constexpr std::string_view kCacheWords[] = {"all", "none"};
 constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
-constexpr std::string_view kAccumulateWords[] = {"steps", "atomic", "divisions"};
+constexpr std::string_view kAccumulateWords[] = {"auto", "steps", "atomic", "divisions"};
 
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
     {"tile",
-     "Side of the output tile: to 32, or to 1024 for masks of\none row, whose blocks read memory "
-     "side by "
-     "side\n(winograd: 2 or 4)",
+     "Side of the output tile, or columns x rows as in 32x8:\nto 32, or to 1024 for masks of one "
+     "row, whose blocks\nhave one row (winograd: 2 or 4)",
      {},
      1,
-     1024},
+     1024,
+     true},
     {"outputs", "Outputs of a thread, but not 2 or 3", {}, 1, 4},
+    {"idle",
+     "Threads of tiled-in that only load: the last columns\nand rows, or those around the tile",
+     kIdleWords},
+    {"mask-memory", "Where basic has the mask", kMaskMemoryWords},
+    {"cache", "Caches that basic reads through: all, or none but L2", kCacheWords},
     {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},
-    {"accumulate", "How overlapping outputs are added", kAccumulateWords},
-    {"block", "Side of a block of the picture", {}, 1, 8192},
-    {"part", "Side of a part of the mask; it divides --block", {}, 1, 1025},
+    {"accumulate",
+     "How overlapping outputs are added (auto: by in-parts in\ndivisions, each with a private "
+     "buffer; by overlap-add\nin steps)",
+     kAccumulateWords},
+    {"block", "Side of a block of the picture (L2 of in-parts)", {}, 1, 8192},
+    {"part", "Side of a part of the mask (L1); it divides --block", {}, 1, 1025},
     {"steps",
      "Launches along each axis, so that no two blocks\nof one add to the same output",
      {},
@@ -36,6 +47,21 @@ constexpr SettingInfo kInfos[] = {
      64},
 };
 static_assert(std::size(kInfos) == std::size(kSettings), "one line for each setting");
+
+std::string number_text(const SettingInfo& info, int value) {
+  const TileSides sides = TileSides::of(value);
+  if (!info.sides || value < 0 || sides.columns == sides.rows) return std::to_string(value);
+  return std::to_string(sides.columns) + "x" + std::to_string(sides.rows);
+}
+
+bool in_range(const SettingInfo& info, int value) {
+  if (info.sides && value > 0) {
+    const TileSides sides = TileSides::of(value);
+    return std::min(sides.columns, sides.rows) >= info.lowest &&
+           std::max(sides.columns, sides.rows) <= info.highest;
+  }
+  return value == 0 || (value >= info.lowest && value <= info.highest);
+}
 
 auto prepare_on(const Strategy& strategy, DeviceKind kind) {
   switch (kind) {
@@ -71,9 +97,9 @@ std::string to_string(const Tuning& tuning) {
     const int value = tuning[setting];
     if (value == 0) continue;
     const SettingInfo& info = info_of(setting);
-    text +=
-        (text.empty() ? "" : ", ") + std::string(info.name) + "=" +
-        (info.words.empty() ? std::to_string(value) : std::string(info.words[std::size_t(value)]));
+    text += (text.empty() ? "" : ", ") + std::string(info.name) + "=" +
+            (info.words.empty() ? number_text(info, value)
+                                : std::string(info.words[std::size_t(value)]));
   }
   return text;
 }
@@ -146,11 +172,8 @@ std::string Strategy::refusal(const Problem& problem, const Tuning& tuning) cons
   for (Setting setting : settings) {
     const SettingInfo& info = info_of(setting);
     const int value = tuning[setting], words = int(info.words.size());
-    if (words ? value >= 0 && value < words
-              : value == 0 || (value >= info.lowest && value <= info.highest)) {
-      continue;
-    }
-    return "--" + std::string(info.name) + " is " + std::to_string(value) + "; it must be " +
+    if (words ? value >= 0 && value < words : in_range(info, value)) continue;
+    return "--" + std::string(info.name) + " is " + number_text(info, value) + "; it must be " +
            (words ? "one of its words"
                   : std::to_string(info.lowest) + ".." + std::to_string(info.highest));
   }

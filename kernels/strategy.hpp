@@ -1,6 +1,7 @@
 /// A strategy is a way to convolve. It prepares plans.
 #pragma once
 
+#include <any>
 #include <array>
 #include <climits>
 #include <cstddef>
@@ -17,18 +18,36 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, outputs, texture, gemm, domain, accumulate, block, part, steps };
+enum class Setting {
+  halo,
+  tile,
+  outputs,
+  idle,
+  mask_memory,
+  cache,
+  texture,
+  gemm,
+  domain,
+  accumulate,
+  block,
+  part,
+  steps
+};
 
 inline constexpr Setting kSettings[] = {
-    Setting::halo,   Setting::tile,       Setting::outputs, Setting::texture, Setting::gemm,
-    Setting::domain, Setting::accumulate, Setting::block,   Setting::part,    Setting::steps};
+    Setting::halo,  Setting::tile,    Setting::outputs, Setting::idle,   Setting::mask_memory,
+    Setting::cache, Setting::texture, Setting::gemm,    Setting::domain, Setting::accumulate,
+    Setting::block, Setting::part,    Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
+enum IdleThreads { kLast, kRim };
+enum MaskMemory { kConstant, kGlobal };
+enum Caches { kAllCaches, kPastL1 };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
-enum Accumulate { kInSteps, kAtomic, kInDivisions };
+enum Accumulate { kAsUsual, kInSteps, kAtomic, kInDivisions };
 
 /// The name of a setting, and the values that it takes.
 struct SettingInfo {
@@ -36,9 +55,21 @@ struct SettingInfo {
   std::string_view summary;                 ///< for help
   std::span<const std::string_view> words;  ///< empty for numbers, lowest..highest
   int lowest = 0, highest = 0;
+  bool sides = false;  ///< a number may be two, as in 32x8: TileSides
 };
 
 const SettingInfo& info_of(Setting setting);
+
+/// Columns and rows of a tile in one number: --tile 32x8 is 32 + 8 * 65536, and --tile 16 is 16.
+struct TileSides {
+  int columns = 0, rows = 0;
+
+  constexpr static TileSides of(int value) {
+    const int columns = value & 0xffff, rows = value >> 16;
+    return {columns, rows ? rows : columns};
+  }
+  constexpr int value() const { return rows == columns ? columns : columns | rows << 16; }
+};
 
 /// A value for every setting. 0 is the first word, or leaves a number to the strategy.
 class Tuning {
@@ -56,12 +87,12 @@ std::string to_string(const Tuning& tuning);
 
 /// How blocks whose output tiles overlap are added up along one axis.
 struct Adding {
-  int steps = 0;  ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
-  std::vector<int> divisions;  ///< outputs of a block that each launch of a step adds, in order; a
-                               ///< single one is all of them
-  std::vector<int> parts;      ///< weights of each part of the mask, in order
-  int sums = 0;  ///< q: part m goes into private sum m mod q before it is added; 0 = every part
-                 ///< has launches of its own
+  int steps = 0;           ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
+  int divisions = 0;       ///< of a schedule, by which launches take intervals; 0 = there is none
+  std::vector<int> parts;  ///< weights of each part of the mask, from its first column or row on
+  int sums = 0;  ///< q: intervals of outputs that the parts reach from a block, of which part m,
+                 ///< counted from the mask's end, reaches every q-th; 0 = every part has launches
+                 ///< of its own
 };
 
 /// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The
@@ -77,13 +108,15 @@ struct Geometry {
   int wide_columns = 0;  ///< samples that a thread reads of each row at once, for outputs side by
                          ///< side, where all lie in the image; 0 = it reads one by one
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
-  double loads = 0;              ///< samples a block reads from global memory
+  double loads = 0;       ///< samples a block reads from global memory, and weights that lie there
+  double mask_loads = 0;  ///< the weights among them, of 4 bytes
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   double adds = 0;               ///< a block's atomic additions to a plane of sums
   double sum_accesses = 0;       ///< its reads and writes there that are no atomic additions
   int sum_bytes = 0;             ///< of a sum there; 0 = outputs are computed at once
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
   Adding adding_x, adding_y;     ///< along both axes, for the whole mask
+  int private_sums = 1;          ///< planes of sums
   bool atomic = false;           ///< whether blocks that run at once may add to the same outputs
   bool always_padded = false;    ///< whether rows are padded even if a plan packs its rows
 
@@ -141,6 +174,22 @@ enum class Watch {
   all,
 };
 
+/// Transforms of a picture's blocks, for plans that filter the same pictures one after the other.
+/// The first of them that takes a whole picture keeps the transforms that the others find here,
+/// where all cut it into the same blocks; plans without such blocks ignore it. Whoever runs the
+/// plans calls next_picture() before each picture, and runs them one at a time.
+class SharedTransforms {
+ public:
+  void next_picture() { ++picture_; }
+  int picture() const { return picture_; }
+
+  std::any kept;            ///< what plans of a backend keep, in a type that they know
+  int made = 0, found = 0;  ///< planes whose blocks were transformed, and those that were not
+
+ private:
+  int picture_ = 0;
+};
+
 /// How a plan runs.
 struct PlanOptions {
   int device = 0;                  ///< CUDA ordinal
@@ -150,6 +199,7 @@ struct PlanOptions {
   Tuning tuning{};                 ///< settings that the strategy has; others must be 0
   Watch watch = Watch::nothing;    ///< in the emulator alone
   Recording* recording = nullptr;  ///< where the emulator writes to; it must outlive the plan
+  std::shared_ptr<SharedTransforms> transforms{};  ///< null where no other plan has the pictures
 };
 
 /// Where a block lies, and how the rows of its picture do. All samples that it asks for lie in the

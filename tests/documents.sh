@@ -36,7 +36,7 @@ done <"$work/terms"
 for kernel in basic tiled_in tiled_out cached; do
   sed -n '/^__global__/,/^}/p' "kernels/textbook/$kernel.cu" >"$work/kernel"
   [ "$(wc -l <"$work/kernel")" -le 48 ] || fail "the kernel in kernels/textbook/$kernel.cu is longer than a screen"
-  for words in 'Radius r = ' TILE_WIDTH 'border_index<B>(' 'ghost_cell(ghost)'; do
+  for words in 'Radius r = ' TILE_WIDTH 'sample_or_ghost(' 'border, ghost'; do
     grep -qF -- "$words" "$work/kernel" || fail "the kernel in kernels/textbook/$kernel.cu does not show '$words'"
   done
 done

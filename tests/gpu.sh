@@ -12,13 +12,13 @@
 # tests/bench/gpus.sh runs the steps side by side. --steps: says which would run.
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for kernels/MEASUREMENTS.md
-# (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
+# (bench_gpu.md, peers.md, race.md, targets.md), to CONVFILT_OUT, by default build/gpu.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
-steps="tests cli lesson same-bytes library $sanitizers peers targets auto bench_gpu counters compare end-to-end"
+steps="tests cli lesson same-bytes library $sanitizers race peers targets auto bench_gpu counters compare end-to-end"
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
@@ -95,6 +95,12 @@ bench_gpu() {
   "$CONVFILT" compare --size 8192x8192 --mask 3x3 --mask 5x5 --mask 9x9 --mask 15x15 --device cuda --table brief \
     --markdown="$out/bench_gpu.md" && sed -i 's/^## \(.*\)/**\1**/' "$out/bench_gpu.md"  # it stands under that file's own headings
 }
+# The textbook's kernels beside plain ones of the same names.
+race() {
+  [ -x "$bin/convfilt_race" ] || cmake --build "$bin/.." --target convfilt_race || return 1
+  "$bin/convfilt_race" 2000 >/dev/null && "$bin/convfilt_race" >"$out/race.md" && { echo; "$bin/convfilt_race" 8192 3; } >>"$out/race.md" &&
+    cat "$out/race.md"
+}
 # All strategies on one picture, CONVFILT_PHOTO or noise: drawn elsewhere with convfilt compare --from.
 compare() {
   local photo=()
@@ -141,6 +147,7 @@ step lesson lesson_times bash tests/lesson/on_gpu.sh "$bin"
 step same-bytes last_line same_bytes
 step library last_line library
 for tool in $sanitizers; do step "$tool" last_line sanitized "$tool"; done
+step race tables race
 step peers tables bash tests/bench/peers/gpu.sh "$bin"
 step targets tables bash tests/bench/targets.sh "$bin"
 step auto last_line bash tests/bench/auto.sh "$bin"

@@ -2,10 +2,11 @@
 /// the CPU, or the host backend, which makes plain loops of kernels without shared memory. A kernel
 /// file is compiled once for each backend, in the namespace CONVFILT_BACKEND.
 ///
-/// Every backend has dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), load4(in,
-/// x, y), load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream,
-/// SideStream, Event, Texture; all but the host also have SharedTile<T, rows, columns>,
-/// shared4(tile, row, column), prefetch(in, x, y) and tex2D.
+/// Every backend has dim3, launch(grid, block, stream, kernel, args...), load(in, x, y),
+/// load(in, x, y, i, j), load_past_l1(in, x, y, i, j), load_weight(weights, k), load4(in, x, y),
+/// load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream, SideStream,
+/// Event, Texture; all but the host also have SharedTile<T, rows, columns>, shared4(tile, row,
+/// column), prefetch(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE
@@ -26,8 +27,9 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 // CUDA 12.0 and its drivers take 4,096 bytes of kernel arguments. Beside a mask part these hold the
-// views of planes and the ghost cell.
-constexpr std::size_t kOtherArguments = 3 * sizeof(PlaneView<float>) + 2 * sizeof(float);
+// views of planes, the ghost cell, and where weights lie in global memory.
+constexpr std::size_t kOtherArguments =
+    3 * sizeof(PlaneView<float>) + 2 * sizeof(float) + sizeof(const float*);
 static_assert(sizeof(MaskPart<std::uint8_t>) + kOtherArguments <= 4096 &&
                   sizeof(MaskPart<float>) + kOtherArguments <= 4096,
               "a mask part does not fit into a kernel's arguments; make kMaxPartSide smaller");
@@ -36,6 +38,12 @@ static_assert(sizeof(MaskPart<std::uint8_t>) + kOtherArguments <= 4096 &&
 template <class T>
 CONVFILT_DEVICE inline bool contains(const PlaneView<T>& in, int x, int y) {
   return x >= 0 && x < in.width && y >= 0 && y < in.height;
+}
+
+/// Whether all of the rectangle with that corner lies inside the image.
+template <class T>
+CONVFILT_DEVICE inline bool contains(const PlaneView<T>& in, int x, int y, const Sides& sides) {
+  return x >= 0 && x + sides.width <= in.width && y >= 0 && y + sides.height <= in.height;
 }
 
 /// The sample at (x, y), or the ghost cell that the border puts there outside the image.
@@ -77,7 +85,7 @@ template <class Out>
 CONVFILT_DEVICE inline void end_sum(const MaskPart<Out>& part, const PlaneView<SumOf<Out>>& partial,
                                     const PlaneView<Out>& out, int x, int y, SumOf<Out> sum) {
   if (part.last) {
-    finish(part.finish, sum, out.row(y)[x]);
+    finish(part.finish, sum, *out.at(x, y));
     count_write(out, x, y);
   } else {
     partial.row(y)[x] = sum;

@@ -2,16 +2,34 @@
 /// names that begin with lesson_, which no macro of a student's is called.
 #pragma once
 
-/// What a kernel may be told.
+/// What a kernel may be told, and how it is tried: the head of a file with a trial's data.
 struct LessonNumbers {
-  int lesson_width, lesson_height, lesson_mask_width, lesson_mask_height;
+  int lesson_width, lesson_height, lesson_depth, lesson_channels;
+  int lesson_mask_width, lesson_mask_height, lesson_mask_depth;
+  int lesson_out_width, lesson_out_height, lesson_out_depth;
+  int lesson_is_fixed;  ///< the mask's size, so that the rest of a larger array is NaN
+  int lesson_clears_out;
 };
+
+inline unsigned long lesson_samples(const LessonNumbers& lesson_numbers, bool lesson_is_out) {
+  const LessonNumbers& lesson = lesson_numbers;
+  return (unsigned long)lesson.lesson_channels *
+         (lesson_is_out
+              ? (unsigned long)lesson.lesson_out_width * lesson.lesson_out_height *
+                    lesson.lesson_out_depth
+              : (unsigned long)lesson.lesson_width * lesson.lesson_height * lesson.lesson_depth);
+}
+
+inline unsigned long lesson_weights(const LessonNumbers& lesson_numbers) {
+  return (unsigned long)lesson_numbers.lesson_mask_width * lesson_numbers.lesson_mask_height *
+         lesson_numbers.lesson_mask_depth;
+}
 
 /// The kernel's __constant__ array for the mask.
 struct LessonArray {
   void* lesson_begin;
   int lesson_bytes, lesson_element_bytes;
-  int lesson_rows, lesson_columns;  ///< 0 where it has one dimension
+  int lesson_planes, lesson_rows, lesson_columns;  ///< 0 where it has no such dimension
 };
 
 /// Calls the kernel for one thread.

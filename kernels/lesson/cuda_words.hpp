@@ -103,6 +103,30 @@ inline int __clz(int bits) {
   return bits == 0 ? 32 : __builtin_clz(unsigned(bits));
 }
 
+namespace cooperative_groups {
+
+/// The threads of a block.
+struct thread_block {
+  [[gnu::always_inline]] void sync(int line = __builtin_LINE()) const { __syncthreads(line); }
+  unsigned thread_rank() const {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  }
+  unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
+  unsigned num_threads() const { return size(); }
+  dim3 thread_index() const { return threadIdx; }
+  dim3 group_index() const { return blockIdx; }
+  dim3 dim_threads() const { return blockDim; }
+  dim3 group_dim() const { return blockDim; }
+};
+inline thread_block this_thread_block() {
+  return {};
+}
+[[gnu::always_inline]] inline void sync(const thread_block&, int line = __builtin_LINE()) {
+  __syncthreads(line);
+}
+
+}  // namespace cooperative_groups
+
 // Threads of a block run one after the other between barriers, so these need nothing more; accesses
 // by them are no races.
 namespace convfilt::lesson {

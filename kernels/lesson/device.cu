@@ -2,9 +2,9 @@
 /// after the other, and may time it. It is compiled by nvcc together with student.hpp, as
 /// runner.cpp is by the host compiler.
 ///
-///   device BLOCK_X BLOCK_Y SHARED_BYTES JOBS FIRST ORDINAL
+///   device BLOCK_X BLOCK_Y BLOCK_Z SHARED_BYTES JOBS FIRST ORDINAL
 ///
-/// JOBS has a line for each picture, WIDTH HEIGHT GRID_X GRID_Y REPEATS DATA RESULT, with DATA and
+/// JOBS has a line for each picture, GRID_X GRID_Y GRID_Z REPEATS DATA RESULT, with DATA and
 /// RESULT as runner.cpp has them, FIRST is the number of the line to begin with, and ORDINAL that
 /// of the device. Standard output gets for each picture a line `begin NUMBER`, then what was seen,
 /// then `end NUMBER`:
@@ -17,6 +17,7 @@
 ///   fewer
 ///                         of a slow one
 ///   copy TIME...          REPEATS of a copy of the picture's bytes on the device
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -129,37 +130,37 @@ std::vector<float> read_floats(std::FILE* file, std::size_t count) {
 }
 
 struct Job {
-  int width = 0, height = 0, grid_x = 0, grid_y = 0, repeats = 0;
+  int grid_x = 0, grid_y = 0, grid_z = 0, repeats = 0;
   char data[1024] = {}, result[1024] = {};
 };
 
 void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   std::FILE* file = std::fopen(job.data, "rb");
-  std::int32_t sides[4];
-  if (!file || std::fread(sides, sizeof sides, 1, file) != 1)
+  LessonNumbers lesson_numbers;
+  if (!file || std::fread(&lesson_numbers, sizeof lesson_numbers, 1, file) != 1)
     throw std::runtime_error("there are no data");
-  const std::vector<float> weights = read_floats(file, std::size_t(sides[0]) * sides[1]);
-  const std::size_t samples = std::size_t(job.width) * job.height;
-  const std::vector<float> picture = read_floats(file, samples);
+  const std::vector<float> weights = read_floats(file, lesson_weights(lesson_numbers));
+  const std::size_t samples = lesson_samples(lesson_numbers, true);
+  const std::vector<float> picture = read_floats(file, lesson_samples(lesson_numbers, false));
   std::fclose(file);
 
-  const Guarded in_memory(samples), out_memory(samples), mask_memory(weights.size());
+  const Guarded in_memory(picture.size()), out_memory(samples), mask_memory(weights.size());
   in_memory.set(picture);
-  const float unset = sides[3] != 0 ? 0.0f : std::numeric_limits<float>::infinity();
+  const float unset =
+      lesson_numbers.lesson_clears_out ? 0.0f : std::numeric_limits<float>::infinity();
   out_memory.set(std::vector<float>(samples, unset));
   mask_memory.set(weights);
 #ifdef LESSON_MASK
   const std::vector<float> array =
-      convfilt::lesson::array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1], sides[2] != 0);
+      convfilt::lesson::array_of<decltype(LESSON_MASK)>(weights, lesson_numbers);
   check(cudaMemcpyToSymbol(LESSON_MASK, array.data(), sizeof(LESSON_MASK)));
 #endif
   float *lesson_in = in_memory.begin(), *lesson_out = out_memory.begin(),
         *lesson_mask = mask_memory.begin();
-  const int lesson_width = job.width, lesson_height = job.height, lesson_mask_width = sides[0],
-            lesson_mask_height = sides[1], lesson_radius = sides[0] / 2;
   const auto launch = [&] {
     has_launched = true;
-    LESSON_KERNEL<<<dim3(job.grid_x, job.grid_y), block, shared_bytes>>>(LESSON_ARGUMENTS);
+    LESSON_KERNEL<<<dim3(job.grid_x, job.grid_y, job.grid_z), block, shared_bytes>>>(
+        LESSON_ARGUMENTS);
     check(cudaGetLastError());
   };
   launch();
@@ -179,8 +180,8 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   const int repeats = runs_within(kBudgetMs, ms_of(launch), job.repeats);
   print_times("ms", repeats, launch);
   print_times("copy", job.repeats, [&] {
-    check(
-        cudaMemcpyAsync(lesson_out, lesson_in, samples * sizeof(float), cudaMemcpyDeviceToDevice));
+    check(cudaMemcpyAsync(lesson_out, lesson_in, std::min(samples, picture.size()) * sizeof(float),
+                          cudaMemcpyDeviceToDevice));
   });
 }
 
@@ -188,18 +189,18 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
 }  // namespace lesson_device
 
 int main(int argc, char** argv) {
-  if (argc != 7) return 2;
+  if (argc != 8) return 2;
   try {
-    lesson_device::check(cudaSetDevice(std::atoi(argv[6])));
-    const dim3 block(unsigned(std::atol(argv[1])), unsigned(std::atol(argv[2])));
-    const std::size_t shared_bytes = std::size_t(std::atol(argv[3]));
-    std::FILE* jobs = std::fopen(argv[4], "r");
+    lesson_device::check(cudaSetDevice(std::atoi(argv[7])));
+    const dim3 block(unsigned(std::atol(argv[1])), unsigned(std::atol(argv[2])),
+                     unsigned(std::atol(argv[3])));
+    const std::size_t shared_bytes = std::size_t(std::atol(argv[4]));
+    std::FILE* jobs = std::fopen(argv[5], "r");
     if (!jobs) throw std::runtime_error("there are no jobs");
-    const int first = std::atoi(argv[5]);
+    const int first = std::atoi(argv[6]);
     lesson_device::Job job;
-    for (int number = 0;
-         std::fscanf(jobs, "%d %d %d %d %d %1023s %1023s", &job.width, &job.height, &job.grid_x,
-                     &job.grid_y, &job.repeats, job.data, job.result) == 7;
+    for (int number = 0; std::fscanf(jobs, "%d %d %d %d %1023s %1023s", &job.grid_x, &job.grid_y,
+                                     &job.grid_z, &job.repeats, job.data, job.result) == 6;
          ++number) {
       if (number < first) continue;
       lesson_device::has_launched = false;

@@ -203,11 +203,11 @@ class Guarded {
 };
 
 struct Machine {
-  Machine(std::size_t samples, std::size_t weights, std::size_t threads)
-      : in(samples),
-        out(samples),
-        mask(weights),
-        outputs(samples),
+  Machine(const Memory& memory, std::size_t threads)
+      : in(memory.in.size()),
+        out(memory.outputs),
+        mask(memory.mask.size()),
+        outputs(memory.outputs),
         fibers(threads),
         warp_stretches((threads + kLanes - 1) / kLanes),
         stacks(threads * (kStack + kStackGuard)) {
@@ -255,6 +255,15 @@ Index thread_of(int number) {
           unsigned(number) / (block.x * block.y)};
 }
 
+/// Whether the current block has neighbours on all sides.
+bool is_inside() {
+  const dim3& grid = machine->launch.grid;
+  const auto lies = [](unsigned at, unsigned blocks) {
+    return blocks == 1 || (at > 0 && at + 1 < blocks);
+  };
+  return lies(blockIdx.x, grid.x) && lies(blockIdx.y, grid.y) && lies(blockIdx.z, grid.z);
+}
+
 void note(Fault fault, const char* memory, std::int64_t cell, std::uintptr_t code, int thread,
           int other = -1, std::uintptr_t others_code = 0, int threads = 0) {
   Machine& m = *machine;
@@ -263,13 +272,16 @@ void note(Fault fault, const char* memory, std::int64_t cell, std::uintptr_t cod
     Finding& finding = m.result.findings[found->second];
     ++finding.times;
     finding.least = std::min(finding.least, cell);
+    finding.most = std::max(finding.most, cell);
+    finding.is_inside = finding.is_inside || is_inside();
     return;
   }
   if (m.result.findings.size() == kMostFindings) {
     m.known.erase(found);
     return;
   }
-  Finding finding{fault, memory, cell, {blockIdx, thread_of(thread), code}, {}, threads, 1, cell};
+  Finding finding{fault, memory, cell,       {blockIdx, thread_of(thread), code}, {}, threads, 1,
+                  cell,  cell,   is_inside()};
   if (other >= 0) finding.other = {blockIdx, thread_of(other), others_code};
   m.result.findings.push_back(finding);
 }
@@ -302,7 +314,7 @@ void settle(const SharedRewrite& rewrite) {
   bool is_same = true;
   for (std::size_t i = 0; i < rewrite.before.size(); ++i)
     if (rewrite.bytes >> i & 1) is_same = is_same && rewrite.word[i] == rewrite.before[i];
-  note(is_same ? Fault::same_shared : Fault::race, "shared", rewrite.number, rewrite.code,
+  note(is_same ? Fault::same_shared : Fault::write_race, "shared", rewrite.number, rewrite.code,
        rewrite.writer, rewrite.other, rewrite.others_code);
 }
 
@@ -789,6 +801,7 @@ const char* name_of(Fault fault) {
     case Fault::early_shared: return "early_shared";
     case Fault::unset_output: return "unset_output";
     case Fault::race: return "race";
+    case Fault::write_race: return "write_race";
     case Fault::lost_update: return "lost_update";
     case Fault::same_shared: return "same_shared";
     case Fault::twice: return "twice";
@@ -887,14 +900,13 @@ Result run(const Launch& launch, Memory& memory,
   if (fixed + launch.dynamic_shared > kMostShared)
     throw std::runtime_error("a block has 48 KiB of shared memory, and this kernel wants " +
                              std::to_string((fixed + launch.dynamic_shared + 1023) / 1024));
-  const std::size_t samples = std::size_t(memory.width) * std::size_t(memory.height);
-  Machine m(samples, memory.mask.size(), threads);
+  Machine m(memory, threads);
   std::copy(memory.in.begin(), memory.in.end(), m.in.begin());
   std::copy(memory.mask.begin(), memory.mask.end(), m.mask.begin());
   m.dynamic_end = m.dynamic + launch.dynamic_shared;
   m.shared_cells.resize((fixed + 3) / 4 * 4 + launch.dynamic_shared);
   if (memory.clears_out) {
-    std::fill_n(m.out.begin(), samples, 0.0f);
+    std::fill_n(m.out.begin(), memory.outputs, 0.0f);
     for (Output& output : m.outputs) output.is_set = true;
   }
   m.launch = launch;
@@ -906,14 +918,14 @@ Result run(const Launch& launch, Memory& memory,
     for (unsigned y = 0; y < launch.grid.y; ++y)
       for (unsigned x = 0; x < launch.grid.x; ++x) {
         blockIdx = {x, y, z};
-        m.is_counted = x == launch.grid.x / 2 && y == launch.grid.y / 2 && z == 0;
+        m.is_counted = x == launch.grid.x / 2 && y == launch.grid.y / 2 && z == launch.grid.z / 2;
         run_block();
         if (m.is_counted) sum_up_warps();
       }
   machine = nullptr;
-  memory.out.assign(m.out.begin(), m.out.begin() + samples);
-  memory.is_set.resize(samples);
-  for (std::size_t i = 0; i < samples; ++i) memory.is_set[i] = m.outputs[i].is_set;
+  memory.out.assign(m.out.begin(), m.out.begin() + memory.outputs);
+  for (const Output& output : m.outputs)
+    memory.is_set.push_back(char(output.is_set + (output.block == 0)));
   return m.result;
 }
 

@@ -21,7 +21,8 @@ enum class Fault {
   unset_shared,    ///< a cell of shared memory is read that no thread writes
   early_shared,    ///< or that a thread writes later
   unset_output,    ///< out is read before it was written
-  race,            ///< two threads, one of which writes, with no barrier between them
+  race,            ///< a thread reads and another writes, with no barrier between them
+  write_race,      ///< or both write, and leave different values
   lost_update,     ///< and both read the cell, change it and write it back
   same_shared,     ///< two threads write a cell, both the same in the end
   twice,           ///< two threads write one output
@@ -40,12 +41,13 @@ struct Place {
 
 struct Finding {
   Fault fault;
-  std::string memory;      ///< in, out, mask, shared, dynamic, constant
-  std::int64_t cell = 0;   ///< samples from its beginning; the lane that is absent
-  Place place, other;      ///< other: who wrote, for races
-  int threads = 0;         ///< at a barrier: how many wait
-  std::int64_t times = 1;  ///< how often this fault was seen at this line
-  std::int64_t least = 0;  ///< the least cell with which it was seen there
+  std::string memory;                ///< in, out, mask, shared, dynamic, constant
+  std::int64_t cell = 0;             ///< samples from its beginning; the lane that is absent
+  Place place, other;                ///< other: who wrote, for races
+  int threads = 0;                   ///< at a barrier: how many wait
+  std::int64_t times = 1;            ///< how often this fault was seen at this line
+  std::int64_t least = 0, most = 0;  ///< the cells with which it was seen there lie between
+  bool is_inside = false;            ///< it was seen in a block that lies at no rim of the grid
 };
 
 /// What one block did, in the middle of the picture.
@@ -67,9 +69,9 @@ struct Launch {
 
 /// The pictures of one run. What lies around them is watched, too.
 struct Memory {
-  int width = 0, height = 0;
+  std::size_t outputs = 0;
   std::vector<float> in, out;
-  std::vector<bool> is_set;  ///< where out was written
+  std::vector<char> is_set;  ///< 1 where out was written, 2 where the first block did so last
   std::vector<float> mask;   ///< in global memory
   bool clears_out = false;   ///< out is 0 at the start, and counts as set
 };

@@ -1,15 +1,17 @@
 /// The program that a student's kernel becomes: it runs the kernel on one picture and reports what
 /// it did.
 ///
-///   program WIDTH HEIGHT BLOCK_X BLOCK_Y GRID_X GRID_Y SHARED_BYTES DATA RESULT REPORT
+///   program BLOCK_X BLOCK_Y BLOCK_Z GRID_X GRID_Y GRID_Z SHARED_BYTES DATA RESULT REPORT
 ///   program mask REPORT
 ///
-/// DATA holds four numbers of 32 bits: the mask's width and height; 1 where the mask's size is
-/// fixed in the kernel, so that the rest of a larger array is NaN; and 1 where out is 0 at the
-/// start. Then come its weights and the samples as floats. RESULT gets the outputs, and a byte for
-/// each that says whether it was written; REPORT at first the word that came on standard input,
-/// which tells it from what a kernel writes there, then a line for each finding, and one for the
-/// counts. `mask` reports how many weights the array has, in how many rows and columns.
+/// DATA holds a LessonNumbers, the weights and the samples as floats. RESULT gets the outputs, and
+/// a byte for each that says whether it was written, 2 if by the first block; REPORT at first the
+/// word that came on standard input, which tells it from what a kernel writes there, then a line
+/// for each finding, and one for the counts. `mask` reports how many weights the array has, in how
+/// many planes, rows and columns.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -51,15 +53,16 @@ unsigned long code_of(std::uintptr_t address) {
 }
 
 void print(const Place& place) {
-  std::fprintf(report, " %u %u %u %u %lx", place.block.x, place.block.y, place.thread.x,
-               place.thread.y, code_of(place.code));
+  std::fprintf(report, " %u %u %u %u %u %u %lx", place.block.x, place.block.y, place.block.z,
+               place.thread.x, place.thread.y, place.thread.z, code_of(place.code));
 }
 
 void print(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
-    std::fprintf(report, "finding %s %s %lld %lld %lld %d", name_of(finding.fault),
+    std::fprintf(report, "finding %s %s %lld %lld %lld %lld %d %d", name_of(finding.fault),
                  finding.memory.empty() ? "-" : finding.memory.c_str(), (long long)finding.cell,
-                 (long long)finding.least, (long long)finding.times, finding.threads);
+                 (long long)finding.least, (long long)finding.most, (long long)finding.times,
+                 finding.threads, finding.is_inside);
     print(finding.place);
     print(finding.other);
     std::fprintf(report, "\n");
@@ -89,25 +92,24 @@ void run_kernel(char** argv) {
   const auto number = [&](int i) { return unsigned(std::atol(argv[i])); };
   word = read_word();
   Memory memory;
-  memory.width = int(number(1));
-  memory.height = int(number(2));
-  const Launch launch{{number(5), number(6)}, {number(3), number(4)}, number(7)};
+  const Launch launch{
+      {number(4), number(5), number(6)}, {number(1), number(2), number(3)}, number(7)};
   std::FILE* data = std::fopen(argv[8], "rb");
-  std::int32_t sides[4];
-  if (!data || std::fread(sides, sizeof sides, 1, data) != 1)
+  LessonNumbers numbers;
+  if (!data || std::fread(&numbers, sizeof numbers, 1, data) != 1)
     throw std::runtime_error("there are no data");
-  memory.clears_out = sides[3] != 0;
-  memory.mask = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
-  memory.in = read_floats(data, std::size_t(memory.width) * std::size_t(memory.height));
+  memory.clears_out = numbers.lesson_clears_out != 0;
+  memory.outputs = lesson_samples(numbers, true);
+  memory.mask = read_floats(data, lesson_weights(numbers));
+  memory.in = read_floats(data, lesson_samples(numbers, false));
   std::fclose(data);
   if (const LessonArray array = checked_array(); array.lesson_begin) {
     const std::vector<float> weights =
-        array_of(memory.mask, sides[0], sides[1], sides[2] != 0,
-                 array.lesson_bytes / int(sizeof(float)), array.lesson_columns);
+        array_of(memory.mask, numbers, array.lesson_bytes / int(sizeof(float)),
+                 array.lesson_columns, array.lesson_planes > 0 ? array.lesson_rows : 0);
     std::memcpy(array.lesson_begin, weights.data(), weights.size() * sizeof(float));
   }
   watch_signals(print_stop);
-  const LessonNumbers numbers{memory.width, memory.height, sides[0], sides[1]};
   const Result result = run(launch, memory, [&](float* in, float* out, float* mask) {
     lesson_call(numbers, in, out, mask);
   });
@@ -121,15 +123,22 @@ void run_kernel(char** argv) {
     std::fprintf(report, " %lld", (long long)count);
   std::fprintf(report, "\n");
   std::FILE* out = std::fopen(argv[9], "wb");
-  const std::vector<char> is_set(memory.is_set.begin(), memory.is_set.end());
   if (!out ||
       std::fwrite(memory.out.data(), sizeof(float), memory.out.size(), out) != memory.out.size() ||
-      std::fwrite(is_set.data(), 1, is_set.size(), out) != is_set.size() || std::fclose(out) != 0)
+      std::fwrite(memory.is_set.data(), 1, memory.is_set.size(), out) != memory.is_set.size() ||
+      std::fclose(out) != 0)
     throw std::runtime_error("the result cannot be written");
   std::fprintf(report, "done\n");
 }
 
 }  // namespace
+
+// The C library's own block signals, so that SIGSYS would end the program without a place.
+extern "C" pid_t fork() noexcept {
+  std::raise(SIGSYS);
+  return -1;
+}
+extern "C" int system(const char*) { return fork(); }
 
 int main(int argc, char** argv) {
   if (argc != 3 && argc != 11) return 2;
@@ -139,8 +148,8 @@ int main(int argc, char** argv) {
   try {
     if (argc == 3) {
       const LessonArray array = checked_array();
-      std::fprintf(report, "room %d %d %d\n", array.lesson_bytes / int(sizeof(float)),
-                   array.lesson_rows, array.lesson_columns);
+      std::fprintf(report, "room %d %d %d %d\n", array.lesson_bytes / int(sizeof(float)),
+                   array.lesson_planes, array.lesson_rows, array.lesson_columns);
     } else {
       run_kernel(argv);
     }

@@ -13,36 +13,28 @@
 template <class LessonType>
 struct LessonElement {
   using LessonIs = LessonType;
-  static constexpr int lesson_rows = 0, lesson_columns = 0;
 };
 template <class LessonType, std::size_t lesson_size>
-struct LessonElement<LessonType[lesson_size]> {
-  using LessonIs = LessonType;
-  static constexpr int lesson_rows = 0, lesson_columns = 0;
-};
-template <class LessonType, std::size_t lesson_height, std::size_t lesson_width>
-struct LessonElement<LessonType[lesson_height][lesson_width]> {
-  using LessonIs = LessonType;
-  static constexpr int lesson_rows = int(lesson_height), lesson_columns = int(lesson_width);
-};
+struct LessonElement<LessonType[lesson_size]> : LessonElement<LessonType> {};
 
 #include <student.hpp>
 
 void lesson_call(const LessonNumbers& lesson_numbers, float* lesson_in, float* lesson_out,
                  float* lesson_mask) {
-  const int lesson_width = lesson_numbers.lesson_width;
-  const int lesson_height = lesson_numbers.lesson_height;
-  const int lesson_mask_width = lesson_numbers.lesson_mask_width;
-  const int lesson_mask_height = lesson_numbers.lesson_mask_height;
-  const int lesson_radius = lesson_mask_width / 2;
   LESSON_KERNEL(LESSON_ARGUMENTS);
 }
 
 LessonArray lesson_array() {
 #ifdef LESSON_MASK
-  using LessonOfMask = LessonElement<decltype(LESSON_MASK)>;
-  return {(void*)&LESSON_MASK, int(sizeof(LESSON_MASK)), int(sizeof(LessonOfMask::LessonIs)),
-          LessonOfMask::lesson_rows, LessonOfMask::lesson_columns};
+  using LessonIs = decltype(LESSON_MASK);
+  constexpr unsigned lesson_rank = std::rank_v<LessonIs>, lesson_last = lesson_rank - 1;
+  return {
+      (void*)&LESSON_MASK,
+      int(sizeof(LESSON_MASK)),
+      int(sizeof(LessonElement<LessonIs>::LessonIs)),
+      lesson_rank > 2 ? int(std::extent_v<LessonIs, 0>) : 0,
+      lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 1 ? lesson_last - 1 : 0)>) : 0,
+      lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 0 ? lesson_last : 0)>) : 0};
 #else
   return {};
 #endif

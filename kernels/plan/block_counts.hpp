@@ -75,6 +75,14 @@ class BlockFormula {
   void read_mask(CellOf cell_of) {
     each(cell_of, [&](std::uint32_t, const BlockCell&) { ++counts_.mask_reads; });
   }
+  /// The k-th weight, from global memory: all threads that have a cell read the same four bytes.
+  template <class CellOf>
+  void load_weight(int k, CellOf cell_of) {
+    counts_.global_reads += global(kWeight, {0, 0, 4}, 1, [&](int col, int row) {
+      const std::optional<BlockCell> cell = cell_of(col, row);
+      return cell ? std::optional(BlockCell{k, 0}) : std::nullopt;
+    });
+  }
   template <class CellOf>
   void fetch(CellOf cell_of) {
     each(cell_of, [&](std::uint32_t thread, const BlockCell&) {
@@ -94,7 +102,16 @@ class BlockFormula {
   }
 
  private:
-  enum Kind : std::uint64_t { kRead, kWrite, kReadSum, kAdd, kReadShared, kWriteShared, kFetch };
+  enum Kind : std::uint64_t {
+    kRead,
+    kWrite,
+    kReadSum,
+    kAdd,
+    kReadShared,
+    kWriteShared,
+    kFetch,
+    kWeight
+  };
 
   /// The address of cell (0, 0), in bytes from a plane's first sample, the bytes from row to row,
   /// and those of a sample.

@@ -38,8 +38,9 @@ struct DevicePlane {
 /// What a Run filters: one plane by one part of the mask.
 struct LaunchJob {
   DevicePlane in, out, partial;
-  const void* part;   ///< MaskPart of the problem's depth
-  const void* ghost;  ///< border value as a sample
+  const void* part;     ///< MaskPart of the problem's depth
+  const void* ghost;    ///< border value as a sample
+  const void* weights;  ///< the part's weights in device memory, if --mask-memory is global
   Textures* textures;
   bool fresh;  ///< whether this is the first launch since `in` was written
   Tuning tuning{};

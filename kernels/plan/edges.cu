@@ -84,6 +84,7 @@ class EdgePlan final : public Plan {
            const PlanOptions& options)
       : plans_(std::move(plans)),
         divisors_(std::move(divisors)),
+        transforms_(options.transforms),
         stream_(options),
         responses_(plans_.size()) {}
 
@@ -136,6 +137,7 @@ class EdgePlan final : public Plan {
     });
     const PictureView<const std::byte> picture{floats_.view.data, in.width, in.height, in.channels,
                                                floats_.view.pitch};
+    if (transforms_) transforms_->next_picture();
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       plans_[i]->run_resident(picture, responses_[i].view, handle_of(stream_));
       stream_.make_current();
@@ -153,6 +155,7 @@ class EdgePlan final : public Plan {
 
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<double> divisors_;
+  const std::shared_ptr<SharedTransforms> transforms_;  ///< of the plans
   Stream stream_;
   OwnPicture in_, out_, floats_;
   std::vector<OwnPicture> responses_;

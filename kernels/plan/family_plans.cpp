@@ -24,15 +24,25 @@ class DirectPlan : public DevicePlan {
       : DevicePlan(problem, options, limits),
         run_(run),
         parts_(prepare_mask<T>(problem.mask).parts()),
-        ghost_(ghost_sample<T>(problem)) {}
+        ghost_(ghost_sample<T>(problem)) {
+    if (options.tuning[Setting::mask_memory] != kGlobal) return;
+    const std::size_t bytes = sizeof(parts_[0].weights);
+    hold(weights_, parts_.size() * bytes);
+    upload_rows(weights_.data(), bytes, reinterpret_cast<const std::byte*>(parts_[0].weights),
+                sizeof(parts_[0]), bytes, int(parts_.size()), stream_);
+    stream_.synchronize();  // the weights have been read
+  }
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
     for (const auto& part : parts_) {
+      const std::byte* const weights =
+          weights_.data() ? weights_.data() + (&part - parts_.data()) * sizeof(part.weights)
+                          : nullptr;
       for_row_chunks(out.height, [&](int first, int rows) {
         const auto moved = shifted(part, shift.x, shift.y + first);
         run_(problem_,
-             {in, out.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
+             {in, out.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_, weights,
               &textures_, part.first && first == 0, options_.tuning, step()},
              stream_);
       });
@@ -51,6 +61,7 @@ class DirectPlan : public DevicePlan {
   const Run run_;
   const std::vector<MaskPart<T>> parts_;
   const T ghost_;
+  DeviceBuffer weights_;  // of all parts, if they lie in global memory
   OwnedPlane partial_;
 };
 
@@ -86,7 +97,7 @@ class SeparablePlan : public DevicePlan {
           const auto moved = shifted(part, shift.x, first);
           run_rows_(problem_,
                     {in, row_results.rows(first, rows), row_sums.rows(first, rows), &moved, &ghost_,
-                     &textures_, part.first && first == 0, options_.tuning, step()},
+                     nullptr, &textures_, part.first && first == 0, options_.tuning, step()},
                     stream_);
         });
       }
@@ -95,7 +106,7 @@ class SeparablePlan : public DevicePlan {
           const auto moved = shifted(part, 0, shift.y + first);
           run_columns_(problem_,
                        {row_results, out.rows(first, rows), sums.rows(first, rows), &moved,
-                        &term.ghost_row_result, &textures_,
+                        &term.ghost_row_result, nullptr, &textures_,
                         &part == term.columns.data() && first == 0, options_.tuning, step()},
                        stream_);
         });

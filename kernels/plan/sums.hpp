@@ -56,38 +56,51 @@ void finish_sums(const PlaneView<const Sum>& sums, const PlaneView<T>& out, cons
 }
 
 /// A plan whose blocks have overlapping outputs. They add to a plane of sums, which one kernel
-/// finishes in the end. Finish is IntegerFinish or FloatFinish, and says how sums of pictures of T
-/// end.
+/// finishes in the end; a derived plan may have several such planes, one below the other, and
+/// another kernel. Finish is IntegerFinish or FloatFinish, and says how sums of pictures of T end.
 template <class T, class Finish, class Sum = FinishedSum<Finish>>
 class AddingPlan : public DevicePlan {
  public:
-  AddingPlan(const Problem& problem, const PlanOptions& options, const Finish& end)
-      : DevicePlan(problem, options, {}), end_(end) {}
+  AddingPlan(const Problem& problem, const PlanOptions& options, const Finish& end, int buffers = 1)
+      : DevicePlan(problem, options, {}), end_(end), buffers_(buffers) {}
 
  protected:
   /// Adds every weight times its sample to the sums, which start at zero.
   virtual void add_up(const DevicePlane& in, const PlaneView<Sum>& sums, Shift shift) = 0;
 
+  /// Finishes outputs from that row on, of the given height in all.
+  virtual void finish(const PlaneView<const Sum>& sums, const PlaneView<T>& out, int first,
+                      int /*height*/) {
+    finish_sums(sums.rows(first, out.height), out, end_, stream_);
+  }
+
+  /// Whether add_up() relies on the zeros.
+  virtual bool starts_at_zero() const { return true; }
+
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) final {
     const auto sums = sums_.plane.view<Sum>();
-    for_row_chunks(out.height, [&](int first, int rows) { zero(sums.rows(first, rows), stream_); });
+    if (starts_at_zero())
+      for_row_chunks(sums.height,
+                     [&](int first, int rows) { zero(sums.rows(first, rows), stream_); });
     add_up(in, sums, shift);
     for_row_chunks(out.height, [&](int first, int rows) {
-      finish_sums(sums_.plane.rows(first, rows).template view<const Sum>(),
-                  out.rows(first, rows).template view<T>(), end_, stream_);
+      finish(sums_.plane.view<const Sum>(), out.rows(first, rows).template view<T>(), first,
+             out.height);
     });
   }
 
   std::size_t scratch_bytes(int, int out_width, int out_height) const override {
-    return plane_bytes(out_width, out_height, sizeof(Sum));
+    return plane_bytes(out_width, out_height, sizeof(Sum)) * std::size_t(buffers_);
   }
 
   void allocate_scratch(int, int out_width, int out_height) override {
-    shape(sums_, out_width, out_height, sizeof(Sum));
+    shape(sums_, out_width, out_height * buffers_, sizeof(Sum));
   }
 
- private:
   const Finish end_;
+
+ private:
+  const int buffers_;
   OwnedPlane sums_;
 };
 

@@ -1,4 +1,5 @@
-// basic: one thread per output (PMPP 4e, ch. 7.2; the mask in constant memory, ch. 7.3).
+// basic: one thread per output (PMPP 4e, ch. 7.2; the mask in constant memory, 4e, ch. 7.3, 5e,
+// ch. 7.4).
 //
 //   Every thread reads its whole neighbourhood from global memory. Neighbouring
 //   threads read almost the same samples, so the caches give most of them.
@@ -9,7 +10,9 @@
 //       |      o      |      a centred mask has w = h = 2r + 1
 //       +-------------+
 //
-//   Global reads per output: w * h, e.g. 25 at 5x5.
+//   Global reads per output: w * h, e.g. 25 at 5x5. With --mask-memory global, as the books begin,
+//   each weight is read from global memory, too: 2 * w * h. With --cache none reads pass L1 by, so
+//   that each is one of L2, as the books count them.
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
 #include "kernels/contract/dispatch.hpp"
@@ -22,32 +25,47 @@ namespace {
 
 constexpr int TILE_WIDTH = 32;  // outputs of a block: a warp's reads fall into the same bursts
 constexpr int TILE_HEIGHT = 8;
+constexpr int kThreads = TILE_WIDTH * TILE_HEIGHT;
 
-template <class T, Border B>
-__global__ void basic_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
-                             const MaskPart<T> __grid_constant__ mask) {
+template <class T, int kSide, class From>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads))
+    basic_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost, From memory,
+                 const MaskPart<T> __grid_constant__ mask) {
   const Radius r = radius_of(mask);
+  const Sides sides = sides_of<kSide>(mask);
   const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;  // this thread's output
   const int y = blockIdx.y * TILE_HEIGHT + threadIdx.y;
   if (!out.has(x, y)) return;
 
   SumOf<T> sum = out.begin(mask, x, y);
-  for (int j = 0; j < mask.height; ++j) {
-    SumOf<T> row_sum = 0;
-    for (int i = 0; i < mask.width; ++i) {
-      // The border says which sample stands in for one outside the image; -1 is a ghost cell.
-      const int in_x = border_index<B>(x + i - r.x, in.width);
-      const int in_y = border_index<B>(y + j - r.y, in.height);
-      const T sample = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
-      row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
+  if (contains(in, x - r.x, y - r.y, sides)) {
+    CONVFILT_UNROLL(turns(kSide))
+    for (int j = 0; j < sides.height; ++j) {
+      SumOf<T> row_sum = 0;
+      CONVFILT_UNROLL(turns(kSide, 4))
+      for (int i = 0; i < sides.width; ++i) {
+        const T sample = memory.sample(in, x - r.x, y - r.y, i, j);
+        row_sum = multiply_add(memory.weight(mask, j * sides.width + i), sample, row_sum);
+      }
+      sum += row_sum;
     }
-    sum += row_sum;
+  } else {
+    const auto tap = [&](int i, int j) {
+      return sample_or_ghost(in, x + i - r.x, y + j - r.y, border, ghost);
+    };
+    sum = add_taps_at_edge(mask, sum, tap, memory);
   }
   out.end(mask, x, y, sum);
 }
 
-Geometry geometry(const Problem& p, const Tuning&) {
-  return one_output_a_thread(p, TILE_WIDTH, TILE_HEIGHT);
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  Geometry g = one_output_a_thread(p, TILE_WIDTH, TILE_HEIGHT);
+  if (tuning[Setting::mask_memory] == kGlobal) {
+    g.mask_loads = g.loads;
+    g.loads *= 2;
+    g.loads_per_output = "2 * w * h";
+  }
+  return g;
 }
 
 std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
@@ -55,7 +73,10 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
   BlockFormula block(p, geometry(p, tuning), place);
   for_each_tap(first_part(p.mask), [&](int i, int j) {
     block.read([&](int col, int row) { return BlockCell{col + i, row + j}; });
-    block.read_mask(BlockCell::own);
+    if (tuning[Setting::mask_memory] == kGlobal)
+      block.load_weight(j * first_part(p.mask).width + i, BlockCell::own);
+    else
+      block.read_mask(BlockCell::own);
   });
   block.write(BlockCell::own);
   return block.counts();
@@ -65,12 +86,17 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
-    with_border(p.border, [&](auto border) {
-      launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, border()>, job.input<T>(),
-             outputs_of<T>(job), job.ghost_cell<T>(), job.mask_part<T>());
+    with_side(first_part(p.mask), true, [&](auto side) {
+      with_memory<T>(job, [&](auto memory) {
+        launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, side(), decltype(memory)>,
+               job.input<T>(), outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), memory,
+               job.mask_part<T>());
+      });
     });
   });
 }
+
+constexpr Setting kBasicSettings[] = {Setting::mask_memory, Setting::cache};
 
 }  // namespace
 
@@ -82,6 +108,7 @@ extern const Implementation implementation{
     .prepare = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
+    .settings = kBasicSettings,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::basic

@@ -11,8 +11,8 @@ namespace convfilt::CONVFILT_BACKEND::tiled_out::coarsened {
 inline constexpr int kOutputs = 4;
 static_assert(kSquare % kOutputs == 0, "every thread computes the same number of rows");
 
-template <class T, Border B, int kOutputs, Halo kHalo, int kInRows, int kInColumns>
-__global__ void coarsened_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
+template <class T, int kOutputs, Halo kHalo, int kInRows, int kInColumns>
+__global__ void coarsened_kernel(PlaneView<const T> in, Outputs<T, 0> out, Border border, T ghost,
                                  const MaskPart<T> __grid_constant__ mask) {
   __shared__ SharedTile<T, kInRows, kInColumns> in_tile;
 
@@ -32,9 +32,9 @@ __global__ void coarsened_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
                   TILE_WIDTH,
                   TILE_HEIGHT,
                   block_rows};
-  if constexpr (kHalo == kSweeps) load_in_sweeps<B>(in_tile, at, in, ghost);
-  if constexpr (kHalo == kRegions) load_in_regions<B>(in_tile, at, in, ghost);
-  if constexpr (kHalo == kTwoStep) load_in_two_steps<B>(in_tile, at, in, ghost);
+  if constexpr (kHalo == kSweeps) load_in_sweeps(in_tile, at, in, border, ghost);
+  if constexpr (kHalo == kRegions) load_in_regions(in_tile, at, in, border, ghost);
+  if constexpr (kHalo == kTwoStep) load_in_two_steps(in_tile, at, in, border, ghost);
   __syncthreads();
 
   // Compute this thread's outputs together. Each weight is then fetched from constant memory once
@@ -63,13 +63,13 @@ __global__ void coarsened_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
 }
 
 /// The kernel with that halo. A thread with one output sweeps in tiled_out.cu.
-template <class T, Border B, int kOutputs, int kInRows, int kInColumns>
+template <class T, int kOutputs, int kInRows, int kInColumns>
 auto kernel_for(Halo halo) {
-  if (halo == kRegions) return coarsened_kernel<T, B, kOutputs, kRegions, kInRows, kInColumns>;
+  if (halo == kRegions) return coarsened_kernel<T, kOutputs, kRegions, kInRows, kInColumns>;
   if constexpr (kOutputs > 1) {
-    if (halo == kSweeps) return coarsened_kernel<T, B, kOutputs, kSweeps, kInRows, kInColumns>;
+    if (halo == kSweeps) return coarsened_kernel<T, kOutputs, kSweeps, kInRows, kInColumns>;
   }
-  return coarsened_kernel<T, B, kOutputs, kTwoStep, kInRows, kInColumns>;
+  return coarsened_kernel<T, kOutputs, kTwoStep, kInRows, kInColumns>;
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND::tiled_out::coarsened

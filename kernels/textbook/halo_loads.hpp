@@ -4,8 +4,7 @@
 /// thread.
 #pragma once
 
-#include "kernels/backend/launch.hpp"
-#include "kernels/strategy.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -22,14 +21,14 @@ struct InTile {
 ///     1 1 1 1 2 2      a 4 x 2 block on a 6 x 4 input tile
 ///     3 3 3 3 4 4
 ///     3 3 3 3 4 4
-template <Border B, class Tile, class T>
+template <class Tile, class T>
 CONVFILT_DEVICE void load_in_sweeps(Tile& in_tile, const InTile& at, const PlaneView<const T>& in,
-                                    T ghost) {
+                                    Border border, T ghost) {
   CONVFILT_UNROLL(1)
   for (int row = threadIdx.y; row < at.rows; row += at.block_rows) {
     CONVFILT_UNROLL(1)
     for (int col = threadIdx.x; col < at.columns; col += at.tile) {
-      in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
+      in_tile[row][col] = sample_or_ghost(in, at.x + col, at.y + row, border, ghost);
     }
   }
 }
@@ -44,9 +43,9 @@ CONVFILT_DEVICE void load_in_sweeps(Tile& in_tile, const InTile& at, const Plane
 ///     7 8 8 8 8 9
 ///
 /// A halo wider than a tile reaches farther neighbours, which are regions, too.
-template <Border B, class Tile, class T>
+template <class Tile, class T>
 CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const PlaneView<const T>& in,
-                                     T ghost) {
+                                     Border border, T ghost) {
   // The middle region lies under the middle of the mask.
   const int left = (at.columns - at.tile + 1) / 2, right = at.columns - at.tile - left;
   const int top = (at.rows - at.tile_rows + 1) / 2, bottom = at.rows - at.tile_rows - top;
@@ -60,7 +59,7 @@ CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const Plan
       for (int place = threadIdx.y; place < at.tile_rows; place += at.block_rows) {
         const int row = top + down * at.tile_rows + place;
         if (row < 0 || row >= at.rows) continue;
-        in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
+        in_tile[row][col] = sample_or_ghost(in, at.x + col, at.y + row, border, ghost);
       }
     }
   }
@@ -75,15 +74,15 @@ CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const Plan
 ///     1 1 1 1 2 2
 ///     2 2 2 2 2 2
 ///     2 2 2 2 2 2
-template <Border B, class Tile, class T>
+template <class Tile, class T>
 CONVFILT_DEVICE void load_in_two_steps(Tile& in_tile, const InTile& at,
-                                       const PlaneView<const T>& in, T ghost) {
+                                       const PlaneView<const T>& in, Border border, T ghost) {
   const int threads = at.tile * at.block_rows;
   const int first = int(threadIdx.y) * at.tile + int(threadIdx.x);
   CONVFILT_UNROLL(1)
   for (int cell = first; cell < at.rows * at.columns; cell += threads) {
     const int row = cell / at.columns, col = cell % at.columns;
-    in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
+    in_tile[row][col] = sample_or_ghost(in, at.x + col, at.y + row, border, ghost);
   }
 }
 

@@ -34,35 +34,53 @@ struct TextureInput {
   cudaTextureObject_t texture;
   int width, height;
   float unit_x, unit_y;
+  bool makes_border;  ///< by an address mode
 };
 
-template <class T, Border B, bool kByAddressMode>
-CONVFILT_DEVICE T fetch(const TextureInput& in, int x, int y, T ghost) {
-  if constexpr (!kByAddressMode) {
-    x = border_index<B>(x, in.width);
-    y = border_index<B>(y, in.height);
-    if (x < 0 || y < 0) return ghost_cell(ghost);
-  }
+template <class T>
+CONVFILT_DEVICE T fetch(const TextureInput& in, int x, int y) {
   return tex2D<T>(in.texture, (x + 0.5f) * in.unit_x, (y + 0.5f) * in.unit_y);
 }
 
-template <class T, Border B, bool kByAddressMode>
-__global__ void texture_kernel(TextureInput in, PlaneView<T> out, PlaneView<SumOf<T>> partial,
-                               T ghost, const MaskPart<T> __grid_constant__ mask) {
+/// A tap at the image's edge.
+template <class T>
+CONVFILT_DEVICE T fetch_or_ghost(const TextureInput& in, int x, int y, Border border, T ghost) {
+  if (in.makes_border) return fetch<T>(in, x, y);
+  x = border_index(border, x, in.width);
+  y = border_index(border, y, in.height);
+  if (x >= 0 && y >= 0) return fetch<T>(in, x, y);
+  count_ghost_cell();
+  return ghost;
+}
+
+template <class T, int kSide>
+__global__ void texture_kernel(TextureInput in, Outputs<T, kSide> out, Border border, T ghost,
+                               const MaskPart<T> __grid_constant__ mask) {
+  const Sides sides = sides_of<kSide>(mask);
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
-  if (x >= out.width || y >= out.height) return;
+  if (!out.has(x, y)) return;
 
-  SumOf<T> sum = begin_sum(mask, partial, x, y);
-  for (int j = 0; j < mask.height; ++j) {
-    SumOf<T> row_sum = 0;
-    for (int i = 0; i < mask.width; ++i) {
-      const T sample = fetch<T, B, kByAddressMode>(in, x + mask.dx + i, y + mask.dy + j, ghost);
-      row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
+  const int in_x = x + mask.dx, in_y = y + mask.dy;
+  SumOf<T> sum = out.begin(mask, x, y);
+  if (in_x >= 0 && in_x + sides.width <= in.width && in_y >= 0 &&
+      in_y + sides.height <= in.height) {
+    CONVFILT_UNROLL(turns(kSide))
+    for (int j = 0; j < sides.height; ++j) {
+      SumOf<T> row_sum = 0;
+      CONVFILT_UNROLL(turns(kSide, 4))
+      for (int i = 0; i < sides.width; ++i) {
+        const T sample = fetch<T>(in, in_x + i, in_y + j);
+        row_sum = multiply_add(weight_of(mask, j * sides.width + i), sample, row_sum);
+      }
+      sum += row_sum;
     }
-    sum += row_sum;
+  } else {
+    sum = add_taps_at_edge(mask, sum, [&](int i, int j) {
+      return fetch_or_ghost(in, in_x + i, in_y + j, border, ghost);
+    });
   }
-  end_sum(mask, partial, out, x, y, sum);
+  out.end(mask, x, y, sum);
 }
 
 cudaTextureAddressMode address_mode(Border border) {
@@ -104,14 +122,15 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
                                             cudaCreateChannelDesc<T>(), mode,
                                             TextureMemory(job.tuning[Setting::texture]));
     const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
-    const TextureInput in{texture.object(stream, job.fresh), job.in.width, job.in.height,
+    const TextureInput in{texture.object(stream, job.fresh),
+                          job.in.width,
+                          job.in.height,
                           normalised ? 1.0f / job.in.width : 1.0f,
-                          normalised ? 1.0f / job.in.height : 1.0f};
-    with_border(p.border, [&](auto border) {
-      const auto kernel =
-          by_mode ? texture_kernel<T, border(), true> : texture_kernel<T, border(), false>;
-      launch(grid_of(g, job.out), block_of(g), stream, kernel, in, job.output<T>(), job.sums<T>(),
-             ghost, job.mask_part<T>());
+                          normalised ? 1.0f / job.in.height : 1.0f,
+                          by_mode};
+    with_side(first_part(p.mask), true, [&](auto side) {
+      launch(grid_of(g, job.out), block_of(g), stream, texture_kernel<T, side()>, in,
+             outputs_of<T, side()>(job), p.border, ghost, job.mask_part<T>());
     });
   });
 }

@@ -1,4 +1,5 @@
-// tiled-in: one block per INPUT tile (PMPP 4e, ch. 7.4, first design; ECE408 strategy 2).
+// tiled-in: one block per INPUT tile (PMPP 4e, ch. 7.4, 5e, ch. 7.5, first design; ECE408
+// strategy 2).
 //
 //   The block has one thread per sample of its input tile. Every thread loads one
 //   sample. Then thread (col, row) computes output (col, row) of the tile, so the
@@ -12,9 +13,10 @@
 //      +---------------------------------+
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 400 / 256 = 1.56 at 5x5
-//   and --tile 16. By default the block is 32 x 32, and the output tile is what the mask leaves of
-//   it, which makes 32^2 / ((33 - w) * (33 - h)), e.g. 1.31. A mask of one row gets blocks of one.
-//   Sibling: tiled-out sizes the block to the OUTPUT tile; there every thread computes,
+//   and tile 16. Masks above 17 x 17 leave a smaller tile of a block of 32 x 32. A mask of one row
+//   gets blocks of one row. With --idle rim the threads around the tile are idle, as some courses
+//   draw it: each computes the output at the place of its own sample.
+//   Sibling: tiled-out sizes the block to the OUTPUT tile; every thread there computes,
 //   and loads more than once.
 
 #include <algorithm>
@@ -26,31 +28,44 @@
 namespace convfilt::CONVFILT_BACKEND::tiled_in {
 namespace {
 
-template <class T, Border B, int kRows, int kColumns>
-__global__ void tiled_in_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
-                                const MaskPart<T> __grid_constant__ mask) {
+/// The threads left of a block's outputs and above them: none, or with --idle rim those of a
+/// radius.
+struct Idle {
+  int columns, rows;
+};
+
+template <class T, int kSide, int kRows, int kColumns>
+__global__ void __launch_bounds__(kRows* kColumns)
+    tiled_in_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost, Idle rim,
+                    const MaskPart<T> __grid_constant__ mask) {
   __shared__ SharedTile<T, kRows, kColumns> in_tile;
 
   const Radius r = radius_of(mask);
-  const int TILE_WIDTH = int(blockDim.x) - (mask.width - 1);  // the block, less 2r
-  const int TILE_HEIGHT = int(blockDim.y) - (mask.height - 1);
-  const int row = threadIdx.y, col = threadIdx.x;
+  const Sides sides = sides_of<kSide>(mask);
+  const Idle idle = kSide ? Idle{0, 0} : rim;
+  const int TILE_WIDTH = kSide ? kTile : int(blockDim.x) - (sides.width - 1);  // less 2r
+  const int TILE_HEIGHT = kSide ? kTile : int(blockDim.y) - (sides.height - 1);
+  const int row = int(threadIdx.y) - idle.rows, col = int(threadIdx.x) - idle.columns;
   const int x = blockIdx.x * TILE_WIDTH + col;  // the output at this thread's place in the tile
   const int y = blockIdx.y * TILE_HEIGHT + row;
 
-  // Load one sample of the input tile. The border says which stands in for one outside the image.
-  const int in_x = border_index<B>(x - r.x, in.width);
-  const int in_y = border_index<B>(y - r.y, in.height);
-  in_tile[row][col] = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
+  // Load one sample of the input tile. Outside the image it is what the border puts there.
+  const int in_x = x + idle.columns - r.x, in_y = y + idle.rows - r.y;
+  in_tile[row + idle.rows][col + idle.columns] =
+      contains(in, in_x, in_y) ? load(in, in_x, in_y)
+                               : sample_or_ghost(in, in_x, in_y, border, ghost);
   __syncthreads();
 
-  // Compute one output. The block's last columns and rows have none.
-  if (col >= TILE_WIDTH || row >= TILE_HEIGHT || !out.has(x, y)) return;
+  // Compute one output. The threads outside the output tile have none.
+  if (col < 0 || row < 0 || col >= TILE_WIDTH || row >= TILE_HEIGHT || !out.has(x, y)) return;
   SumOf<T> sum = out.begin(mask, x, y);
-  for (int j = 0; j < mask.height; ++j) {
+  CONVFILT_UNROLL(turns(kSide))
+  for (int j = 0; j < sides.height; ++j) {
     SumOf<T> row_sum = 0;
-    for (int i = 0; i < mask.width; ++i) {
-      row_sum = multiply_add(weight_of(mask, i, j), in_tile[row + j][col + i], row_sum);
+    CONVFILT_UNROLL(turns(kSide, 4))
+    for (int i = 0; i < sides.width; ++i) {
+      const T sample = in_tile[row + j][col + i];
+      row_sum = multiply_add(weight_of(mask, j * sides.width + i), sample, row_sum);
     }
     sum += row_sum;
   }
@@ -59,23 +74,42 @@ __global__ void tiled_in_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
 
 static_assert(kSquare > kMaxPartSide, "the output tile would be empty");
 
+/// The output tile under a mask of these sides, or under a part of one.
+TileSides tile_of(const Problem& p, const Tuning& tuning, Sides mask) {
+  TileSides tile = output_tile(p, tuning);
+  if (tuning[Setting::tile]) return tile;
+  tile.columns = std::min(tile.columns, (is_line(p) ? kLine : kSquare) + 1 - mask.width);
+  tile.rows = std::min(tile.rows, kSquare + 1 - mask.height);
+  return tile;
+}
+
+/// The columns of threads left of a block's outputs, and the rows above them, that only load.
+Idle idle_of(const Tuning& tuning, Sides mask) {
+  return tuning[Setting::idle] == kRim ? Idle{mask.width / 2, mask.height / 2} : Idle{0, 0};
+}
+
+/// Whether the compiler knows the tile and which threads are idle; the mask's side aside.
+bool is_default(const TileSides& tile, const Tuning& tuning) {
+  return is_default_tile(tile) && tuning[Setting::idle] == kLast;
+}
+
 Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
-  const int tile = tuning[Setting::tile];
-  const bool line = is_line(p);
+  const TileSides tile = tile_of(p, tuning, mask);
   Geometry g;
-  g.block_columns = g.in_columns = tile ? tile + mask.width - 1 : line ? kLine : kSquare;
-  g.block_rows = g.in_rows = line ? 1 : tile ? tile + mask.height - 1 : kSquare;
-  g.out_columns = g.in_columns + 1 - mask.width;
-  g.out_rows = g.in_rows + 1 - mask.height;
+  g.out_columns = tile.columns;
+  g.out_rows = tile.rows;
+  g.block_columns = g.in_columns = tile.columns + mask.width - 1;
+  g.block_rows = g.in_rows = tile.rows + mask.height - 1;
   g.loading_threads = g.block_columns * g.block_rows;
   g.computing_threads = g.out_columns * g.out_rows;
   g.lead_x = p.lead_x();
   g.lead_y = p.lead_y();
   g.shared_bytes = kMostThreads * size_of(p.depth);
+  with_side(mask, is_default(tile, tuning), [&](auto side) {
+    if (side()) g.shared_bytes = g.loading_threads * size_of(p.depth);
+  });
   g.loads = g.loading_threads;
-  g.loads_per_output = line   ? (tile ? "(tile + w - 1) / tile" : "block / (block + 1 - w)")
-                       : tile ? "(tile + w - 1) * (tile + h - 1) / tile^2"
-                              : "block^2 / ((block + 1 - w) * (block + 1 - h))";
+  g.loads_per_output = input_tile_formula(p, tile);
   return g;
 }
 
@@ -85,20 +119,26 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 
 std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
                                    const BlockPlace& place) {
-  const Geometry g = geometry(p, tuning);
-  const int tile_columns = is_line(p) ? kMostThreads : kSquare;
+  const Sides mask = first_part(p.mask);
+  const Geometry g = geometry_of(p, tuning, mask);
+  const Idle idle = idle_of(tuning, mask);
+  int tile_columns = is_line(p) ? kMostThreads : kSquare;
+  with_side(mask, is_default({g.out_columns, g.out_rows}, tuning), [&](auto side) {
+    if (side()) tile_columns = g.in_columns;
+  });
   BlockFormula block(p, g, place);
   using Cell = std::optional<BlockCell>;
   const auto output = [&](int col, int row) {
-    return col < g.out_columns && row < g.out_rows ? Cell({col, row}) : Cell();
+    const Cell cell({col - idle.columns, row - idle.rows});
+    const bool inside =
+        cell->col >= 0 && cell->col < g.out_columns && cell->row >= 0 && cell->row < g.out_rows;
+    return inside ? cell : Cell();
   };
   block.read(BlockCell::own);
   block.write_shared(tile_columns, BlockCell::own);
   block.barrier();
-  for_each_tap(first_part(p.mask), [&](int i, int j) {
-    block.read_shared(tile_columns, [&](int col, int row) {
-      return output(col, row) ? Cell({col + i, row + j}) : Cell();
-    });
+  for_each_tap(mask, [&](int i, int j) {
+    block.read_shared(tile_columns, moved(output, i, j));
     block.read_mask(output);
   });
   block.write(output);
@@ -108,8 +148,10 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 std::string refuses(const Problem& p, const Tuning& tuning) {
   const Sides mask = largest_part(p.mask);
   const int block = is_line(p) ? kMostThreads : kSquare;
+  const TileSides tile = TileSides::of(tuning[Setting::tile]);
+  if (is_line(p) && tile.rows != tile.columns) return tile_refuses(p, tuning);
   const int largest_tile = block + 1 - std::max(mask.width, mask.height);
-  if (tuning[Setting::tile] > largest_tile) {
+  if (tile.columns > block + 1 - mask.width || tile.rows > block + 1 - mask.height) {
     return "its block has a thread for each sample of the input tile, at most " +
            std::string(is_line(p) ? "1024 x 1" : "32 x 32") +
            (mask.width == 1 && !is_line(p) ? kNoColumns : "") +
@@ -122,17 +164,22 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     const auto& mask = job.mask_part<T>();
-    const Geometry g = geometry_of(p, job.tuning, {mask.width, mask.height});
-    with_border(p.border, [&](auto border) {
-      const auto kernel = is_line(p) ? tiled_in_kernel<T, border(), 1, kMostThreads>
-                                     : tiled_in_kernel<T, border(), kSquare, kSquare>;
-      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(), outputs_of<T>(job),
-             job.ghost_cell<T>(), mask);
+    const Sides sides{mask.width, mask.height};
+    const Geometry g = geometry_of(p, job.tuning, sides);
+    const bool known = is_default({g.out_columns, g.out_rows}, job.tuning);
+    with_side(sides, known, [&](auto side) {
+      constexpr int kBlock = side() ? kTile + side() - 1 : kSquare;
+      auto kernel = tiled_in_kernel<T, side(), kBlock, kBlock>;
+      if constexpr (side() == 0)
+        if (is_line(p)) kernel = tiled_in_kernel<T, 0, 1, kMostThreads>;
+      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
+             outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), idle_of(job.tuning, sides),
+             mask);
     });
   });
 }
 
-constexpr Setting kTiledInSettings[] = {Setting::tile};
+constexpr Setting kTiledInSettings[] = {Setting::tile, Setting::idle};
 
 }  // namespace
 

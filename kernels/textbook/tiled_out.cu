@@ -1,4 +1,5 @@
-// tiled-out: one block per OUTPUT tile (PMPP 4e, ch. 7.4, second design; ECE408 strategy 1).
+// tiled-out: one block per OUTPUT tile (PMPP 4e, ch. 7.4, 5e, ch. 7.5, second design; ECE408
+// strategy 1).
 //
 //   The block has one thread per output of its tile, so every thread computes.
 //   The input tile is larger by the halo, w - 1 columns and h - 1 rows, so
@@ -10,11 +11,11 @@
 //      +-------+----------------+-------+     then read w * h times
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 1.27 at 5x5, tile 32.
-//   By default each thread computes four outputs (coarsened.hpp), for speed. --outputs=1 and
-//   smaller tiles take the kernel below. --halo=regions and two-step load the halo in two other
-//   published ways (halo_loads.hpp). A mask of one row gets blocks of one row.
-//   Sibling: tiled-in sizes the block to the INPUT tile instead; the threads of
-//   its last columns and rows load but never compute.
+//   By default each thread computes four outputs of a tile of 32 (coarsened.hpp), for speed.
+//   --outputs=1, by default with a tile of 16, and smaller tiles take the kernel below.
+//   --halo=regions and two-step load the halo in two other published ways (halo_loads.hpp). A mask
+//   of one row gets blocks of one row. Sibling: tiled-in sizes the block to the INPUT tile instead;
+//   the threads of its last columns and rows load but never compute.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
@@ -24,36 +25,50 @@
 namespace convfilt::CONVFILT_BACKEND::tiled_out {
 namespace {
 
-template <class T, Border B, int kInRows, int kInColumns>
-__global__ void tiled_out_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
-                                 const MaskPart<T> __grid_constant__ mask) {
+template <class T, int kSide, int kInRows, int kInColumns>
+__global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(kSide)))
+    tiled_out_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost,
+                     const MaskPart<T> __grid_constant__ mask) {
   __shared__ SharedTile<T, kInRows, kInColumns> in_tile;
 
   const Radius r = radius_of(mask);
-  const int TILE_WIDTH = blockDim.x, TILE_HEIGHT = blockDim.y;
-  const int tile_x = blockIdx.x * TILE_WIDTH;  // the output tile's top-left output
-  const int tile_y = blockIdx.y * TILE_HEIGHT;
+  const Sides sides = sides_of<kSide>(mask);
+  const int TILE_WIDTH = kSide ? kTile : int(blockDim.x);
+  const int TILE_HEIGHT = kSide ? kTile : int(blockDim.y);
+  const int tile_x = blockIdx.x * TILE_WIDTH, tile_y = blockIdx.y * TILE_HEIGHT;  // top-left output
+  const int in_columns = TILE_WIDTH + sides.width - 1, in_rows = TILE_HEIGHT + sides.height - 1;
+  const int in_x = tile_x - r.x, in_y = tile_y - r.y;  // the input tile's top-left sample
 
-  // Load the input tile in sweeps. The border says which sample stands in for one outside the
-  // image.
-  for (int row = threadIdx.y; row < TILE_HEIGHT + mask.height - 1; row += TILE_HEIGHT) {
-    for (int col = threadIdx.x; col < TILE_WIDTH + mask.width - 1; col += TILE_WIDTH) {
-      const int in_x = border_index<B>(tile_x + col - r.x, in.width);
-      const int in_y = border_index<B>(tile_y + row - r.y, in.height);
-      in_tile[row][col] = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
+  // Load the input tile in sweeps. Outside the image it has what the border puts there.
+  const auto load_tile = [&](auto sample_at) {
+    CONVFILT_UNROLL(1)
+    for (int row = threadIdx.y; row < in_rows; row += TILE_HEIGHT) {
+      CONVFILT_UNROLL(1)
+      for (int col = threadIdx.x; col < in_columns; col += TILE_WIDTH) {
+        in_tile[row][col] = sample_at(col, row);
+      }
     }
+  };
+  if (contains(in, in_x, in_y, {in_columns, in_rows})) {
+    load_tile([&](int col, int row) { return load(in, in_x, in_y, col, row); });
+  } else {
+    load_tile([&](int col, int row) {
+      return sample_or_ghost(in, in_x + col, in_y + row, border, ghost);
+    });
   }
   __syncthreads();
 
   // Compute one output.
-  const int row = threadIdx.y, col = threadIdx.x;
-  const int x = tile_x + col, y = tile_y + row;
+  const int row = threadIdx.y, col = threadIdx.x, x = tile_x + col, y = tile_y + row;
   if (!out.has(x, y)) return;
   SumOf<T> sum = out.begin(mask, x, y);
-  for (int j = 0; j < mask.height; ++j) {
+  CONVFILT_UNROLL(turns(kSide))
+  for (int j = 0; j < sides.height; ++j) {
     SumOf<T> row_sum = 0;
-    for (int i = 0; i < mask.width; ++i) {
-      row_sum = multiply_add(weight_of(mask, i, j), in_tile[row + j][col + i], row_sum);
+    CONVFILT_UNROLL(turns(kSide, 4))
+    for (int i = 0; i < sides.width; ++i) {
+      const T sample = in_tile[row + j][col + i];
+      row_sum = multiply_add(weight_of(mask, j * sides.width + i), sample, row_sum);
     }
     sum += row_sum;
   }
@@ -65,23 +80,37 @@ constexpr int kMaxInLine = kMostThreads + kMaxPartSide - 1;
 static_assert(kMaxInTile * kMaxInTile * sizeof(float) <= 48 * 1024,
               "the input tile exceeds static shared memory");
 
-int tile_of(const Problem& p, const Tuning& tuning) {
-  return tuning[Setting::tile] ? tuning[Setting::tile] : is_line(p) ? kLine : kSquare;
+/// Columns of the input tile in shared memory where the compiler knows the side of the mask. Warps
+/// read two rows of 16 cells at a time, which in rows of 48 words lie in different banks.
+constexpr int in_columns_of(int side, std::size_t sample_bytes) {
+  return sample_bytes == 4 ? 3 * kTile : kTile + side - 1;
 }
 
 int outputs_of_thread(const Problem& p, const Tuning& tuning) {
   if (tuning[Setting::outputs]) return tuning[Setting::outputs];
-  return tile_of(p, tuning) == kSquare && !is_line(p) ? coarsened::kOutputs : 1;
+  const TileSides tile = TileSides::of(tuning[Setting::tile]);
+  const bool full = tile.columns == 0 || (tile.columns == kSquare && tile.rows == kSquare);
+  return full && !is_line(p) ? coarsened::kOutputs : 1;
+}
+
+TileSides tile_of(const Problem& p, const Tuning& tuning) {
+  return output_tile(p, tuning, outputs_of_thread(p, tuning) > 1 ? kSquare : kTile);
+}
+
+/// Whether the compiler knows the tile; the mask's side aside.
+bool is_default(const Problem& p, const Tuning& tuning) {
+  return is_default_tile(tile_of(p, tuning)) && tuning[Setting::halo] == kSweeps;
 }
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
-  const int tile = tile_of(p, tuning), outputs = outputs_of_thread(p, tuning);
-  if (const std::string reason = tile_refuses(p, tile); !reason.empty()) return reason;
+  const TileSides tile = tile_of(p, tuning);
+  const int outputs = outputs_of_thread(p, tuning);
+  if (const std::string reason = tile_refuses(p, tuning); !reason.empty()) return reason;
   if (outputs != 1 && outputs != coarsened::kOutputs) return "--outputs must be 1 or 4";
   if (outputs > 1 && is_line(p))
     return "a thread computes 4 outputs of one column, and a mask of one row gets blocks of one "
            "row; leave out --outputs";
-  if (outputs > 1 && tile != kSquare)
+  if (outputs > 1 && (tile.columns != kSquare || tile.rows != kSquare))
     return "a thread computes 4 outputs only with the full tile of 32 x 32; leave out --tile or "
            "--outputs";
   return direct_refuses(p, tuning);
@@ -101,20 +130,23 @@ std::string note_of(const Geometry& g, Halo halo) {
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
   const Sides mask = first_part(p.mask);
-  const int tile = tile_of(p, tuning);
+  const TileSides tile = tile_of(p, tuning);
   Geometry g;
-  g.block_columns = g.out_columns = tile;
-  g.out_rows = is_line(p) ? 1 : tile;
+  g.block_columns = g.out_columns = tile.columns;
+  g.out_rows = tile.rows;
   g.block_rows = g.out_rows / outputs_of_thread(p, tuning);
   g.loading_threads = g.computing_threads = g.block_columns * g.block_rows;
   g.in_columns = g.out_columns + mask.width - 1;
   g.in_rows = g.out_rows + mask.height - 1;
   g.lead_x = p.lead_x();
   g.lead_y = p.lead_y();
-  g.shared_bytes = (is_line(p) ? kMaxInLine : kMaxInTile * kMaxInTile) * size_of(p.depth);
+  const std::size_t bytes = size_of(p.depth);
+  g.shared_bytes = (is_line(p) ? kMaxInLine : kMaxInTile * kMaxInTile) * bytes;
+  with_side(mask, is_default(p, tuning), [&](auto side) {
+    if (side()) g.shared_bytes = in_columns_of(side(), bytes) * g.in_rows * bytes;
+  });
   g.loads = double(g.in_columns) * g.in_rows;
-  g.loads_per_output =
-      is_line(p) ? "(tile + w - 1) / tile" : "(tile + w - 1) * (tile + h - 1) / tile^2";
+  g.loads_per_output = input_tile_formula(p, tile);
   g.note = note_of(g, Halo(tuning[Setting::halo]));
   return g;
 }
@@ -149,7 +181,10 @@ void for_each_load(const Geometry& g, Halo halo, F f) {
 std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
                                    const BlockPlace& place) {
   const Geometry g = geometry(p, tuning);
-  const int tile_columns = is_line(p) ? kMaxInLine : kMaxInTile;
+  int tile_columns = is_line(p) ? kMaxInLine : kMaxInTile;
+  with_side(first_part(p.mask), is_default(p, tuning), [&](auto side) {
+    if (side()) tile_columns = in_columns_of(side(), size_of(p.depth));
+  });
   BlockFormula block(p, g, place);
   for_each_load(g, Halo(tuning[Setting::halo]), [&](auto cell_of) {
     block.read(cell_of);
@@ -168,25 +203,33 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
   return block.counts();
 }
 
-template <class T, Border B>
+/// The kernel for a mask whose side it does not know.
+template <class T>
 auto kernel_for(const Problem& p, const Tuning& tuning) {
   const auto halo = Halo(tuning[Setting::halo]);
   if (outputs_of_thread(p, tuning) > 1)
-    return coarsened::kernel_for<T, B, coarsened::kOutputs, kMaxInTile, kMaxInTile>(halo);
+    return coarsened::kernel_for<T, coarsened::kOutputs, kMaxInTile, kMaxInTile>(halo);
   if (is_line(p))
-    return halo == kSweeps ? tiled_out_kernel<T, B, 1, kMaxInLine>
-                           : coarsened::kernel_for<T, B, 1, 1, kMaxInLine>(halo);
-  return halo == kSweeps ? tiled_out_kernel<T, B, kMaxInTile, kMaxInTile>
-                         : coarsened::kernel_for<T, B, 1, kMaxInTile, kMaxInTile>(halo);
+    return halo == kSweeps ? tiled_out_kernel<T, 0, 1, kMaxInLine>
+                           : coarsened::kernel_for<T, 1, 1, kMaxInLine>(halo);
+  return halo == kSweeps ? tiled_out_kernel<T, 0, kMaxInTile, kMaxInTile>
+                         : coarsened::kernel_for<T, 1, kMaxInTile, kMaxInTile>(halo);
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
-    with_border(p.border, [&](auto border) {
-      launch(grid_of(g, job.out), block_of(g), stream, kernel_for<T, border()>(p, job.tuning),
-             job.input<T>(), outputs_of<T>(job), job.ghost_cell<T>(), job.mask_part<T>());
+    with_side(first_part(p.mask), is_default(p, job.tuning), [&](auto side) {
+      const auto start = [&](auto kernel) {
+        launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
+               outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), job.mask_part<T>());
+      };
+      if constexpr (side() == 0) {
+        start(kernel_for<T>(p, job.tuning));
+      } else {
+        start(tiled_out_kernel<T, side(), kTile + side() - 1, in_columns_of(side(), sizeof(T))>);
+      }
     });
   });
 }

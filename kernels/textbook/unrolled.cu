@@ -14,7 +14,7 @@
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
-#include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::unrolled {
 namespace {
@@ -33,13 +33,12 @@ CONVFILT_HD inline int columns_read(int mask_width) {
 template <int kSide, class T>
 CONVFILT_DEVICE inline void add_wide(const PlaneView<const T>& in, const MaskPart<T>& mask, int x,
                                      int y, SumOf<T> (&sums)[kOutputs]) {
-  const int width = kSide ? kSide : mask.width;
-  const int height = kSide ? kSide : mask.height;
-  CONVFILT_UNROLL((kSide ? kSide : 1))
+  const auto [width, height] = sides_of<kSide>(mask);
+  CONVFILT_UNROLL(turns(kSide))
   for (int j = 0; j < height; ++j) {
     SumOf<T> row_sums[kOutputs] = {};
     Four<T> left = load4(in, x, y + j), right = left;
-    CONVFILT_UNROLL((kSide ? kSide : 1))
+    CONVFILT_UNROLL(turns(kSide))
     for (int i = 0; i < width; i += 4) {
       // Output k meets weight i + t at sample t + k of these eight.
       if (i + 1 < width) right = load4(in, x + i + 4, y + j);
@@ -58,33 +57,17 @@ CONVFILT_DEVICE inline void add_wide(const PlaneView<const T>& in, const MaskPar
   }
 }
 
-/// The taps of one output, read one by one.
-template <Border B, class T>
-CONVFILT_DEVICE inline SumOf<T> add_taps(const PlaneView<const T>& in, const MaskPart<T>& mask,
-                                         int x, int y, T ghost, SumOf<T> sum) {
-  for (int j = 0; j < mask.height; ++j) {
-    SumOf<T> row_sum = 0;
-    CONVFILT_UNROLL(1)
-    for (int i = 0; i < mask.width; ++i) {
-      row_sum = multiply_add(weight_of(mask, i, j), load<B>(in, x + i, y + j, ghost), row_sum);
-    }
-    sum += row_sum;
-  }
-  return sum;
-}
-
-template <class T, Border B, int kSide>
-__global__ void unrolled_kernel(PlaneView<const T> in, PlaneView<T> out,
-                                PlaneView<SumOf<T>> partial, T ghost,
-                                const MaskPart<T> __grid_constant__ mask) {
+template <class T, int kSide>
+__global__ void unrolled_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border,
+                                T ghost, const MaskPart<T> __grid_constant__ mask) {
   // The first output is moved to the left until its first sample's column is a multiple of four.
   const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kOutputs - (mask.dx & 3);
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
-  if (x >= out.width || y >= out.height) return;
+  if (!out.has(x, y)) return;
 
   SumOf<T> sums[kOutputs] = {};
   for (int k = 0; k < kOutputs; ++k) {
-    if (x + k >= 0 && x + k < out.width) sums[k] = begin_sum(mask, partial, x + k, y);
+    if (x + k >= 0 && out.has(x + k, y)) sums[k] = out.begin(mask, x + k, y);
   }
   // Compute all four at once where every load lies in the image.
   const int in_x = x + mask.dx, in_y = y + mask.dy;
@@ -94,11 +77,13 @@ __global__ void unrolled_kernel(PlaneView<const T> in, PlaneView<T> out,
     add_wide<kSide>(in, mask, in_x, in_y, sums);
   } else {
     for (int k = 0; k < kOutputs; ++k) {
-      sums[k] = add_taps<B>(in, mask, in_x + k, in_y, ghost, sums[k]);
+      sums[k] = add_taps_at_edge(mask, sums[k], [&](int i, int j) {
+        return sample_or_ghost(in, in_x + k + i, in_y + j, border, ghost);
+      });
     }
   }
   for (int k = 0; k < kOutputs; ++k) {
-    if (x + k >= 0 && x + k < out.width) end_sum(mask, partial, out, x + k, y, sums[k]);
+    if (x + k >= 0 && out.has(x + k, y)) out.end(mask, x + k, y, sums[k]);
   }
 }
 
@@ -145,17 +130,6 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
   return block.counts();
 }
 
-template <class T, Border B>
-auto kernel_for(const MaskPart<T>& mask) {
-  switch (mask.width == mask.height ? mask.width : 0) {
-    case 3: return unrolled_kernel<T, B, 3>;
-    case 5: return unrolled_kernel<T, B, 5>;
-    case 7: return unrolled_kernel<T, B, 7>;
-    case 9: return unrolled_kernel<T, B, 9>;
-  }
-  return unrolled_kernel<T, B, 0>;
-}
-
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
@@ -164,9 +138,9 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
     // The kernel moves its first output to the left, so the grid covers as many columns more.
     const dim3 grid(ceil_div(job.out.width + (mask.dx & 3), g.out_columns),
                     ceil_div(job.out.height, g.out_rows));
-    with_border(p.border, [&](auto border) {
-      launch(grid, block_of(g), stream, kernel_for<T, border()>(mask), job.input<T>(),
-             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), mask);
+    with_side(first_part(p.mask), true, [&](auto side) {
+      launch(grid, block_of(g), stream, unrolled_kernel<T, side()>, job.input<T>(),
+             outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), mask);
     });
   });
 }

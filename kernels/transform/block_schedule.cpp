@@ -11,7 +11,9 @@
 namespace convfilt::transform {
 namespace {
 
+constexpr int kBatchSamples = 1 << 22;  // 16 MB, which fit in an L2 cache with their spectra
 constexpr int kSpatialBlock = 32;
+constexpr int kMostBuffers = 4096;
 constexpr int kSteps = 2;               // the fewest that keep the blocks of a step apart
 constexpr int kInterleaved = 2;         // parts to a block where only the part's side is given
 constexpr int kLeastTransform = 16;     // shorter transforms are little but overhead
@@ -35,74 +37,87 @@ int best_block(int side, int least_block, int largest) {
   return best;
 }
 
+/// An axis whose blocks have ghost cells only where these are something else than zeros.
+BlockAxis axis_of(const Problem& p, int side, const Tuning& tuning) {
+  BlockAxis axis;
+  axis.side = axis.held = side;
+  axis.block = tuning[Setting::block];
+  axis.bare = zeros_outside(p);
+  return axis;
+}
+
 /// The block's side, or the number of samples where that is less. Then no transform was chosen.
-int clipped(BlockAxis& axis, int outputs) {
-  const int samples = outputs + axis.side - 1;
+int clipped(BlockAxis& axis, int samples) {
   if (samples < axis.block) axis.longest = 0;
   return std::min(axis.block, samples);
 }
 
-/// The launches that keep the blocks of one apart. Blocks under one weight never meet.
-int steps_of(const BlockAxis& axis, const Tuning& tuning) {
-  if (tuning[Setting::steps]) return tuning[Setting::steps];
-  return axis.part == 1 ? 1 : kSteps;
-}
-
-/// Lets the launches be what --accumulate says, once block and part are known.
-void accumulate(BlockAxis& axis, const Tuning& tuning) {
-  if (tuning[Setting::accumulate] != kInSteps) axis.steps = 1;
-  if (tuning[Setting::accumulate] == kInDivisions && axis.part > 1)
-    axis.divisions = ceil_div(axis.block + axis.part - 1, std::min(axis.block, axis.part));
-}
-
-BlockAxis overlap_add_axis(int outputs, int side, const Tuning& tuning) {
+BlockAxis overlap_add_axis(const Problem& p, int picture, int outputs, int side,
+                           const Tuning& tuning) {
   const bool spatial = tuning[Setting::domain] == kSpatial;
-  BlockAxis axis;
-  axis.side = side;
-  axis.part = spatial ? std::min(side, kMaxPartSide) : side;
-  axis.steps = steps_of(axis, tuning);
-  axis.block = tuning[Setting::block];
-  const int least = ceil_div(axis.part - 1, std::max(1, axis.steps - 1));
+  BlockAxis axis = axis_of(p, side, tuning);
+  axis.part = side;
+  if (spatial) axis.held = std::min(side, kMaxPartSide);
+  // Blocks under one weight never meet. A private buffer has all pieces of a mask.
+  const int meeting = tuning[Setting::accumulate] == kInDivisions ? side : axis.held;
+  axis.steps = tuning[Setting::steps] ? tuning[Setting::steps] : meeting == 1 ? 1 : kSteps;
+  // A block of 32 then takes more divisions, since shared memory holds no larger one.
+  if (spatial && meeting > axis.held && axis.block == 0 && tuning[Setting::steps] == 0)
+    axis.steps = std::max(kSteps, 1 + ceil_div(meeting - 1, kSpatialBlock));
+  const int least = ceil_div(meeting - 1, std::max(1, axis.steps - 1));
   if (axis.block == 0 && spatial) axis.block = std::max(kSpatialBlock, least);
   for (int largest = kLargestTransform; axis.block == 0; largest *= 2) {
     axis.block = best_block(side, least, largest);
     axis.longest = largest;
   }
-  axis.block = clipped(axis, outputs);
-  accumulate(axis, tuning);
+  axis.apart = axis.block = clipped(axis, std::max(least, axis.samples(outputs, picture)));
+  if (tuning[Setting::accumulate] == kAtomic) axis.steps = 1;
   return axis;
 }
 
-BlockAxis in_parts_axis(int outputs, int side, const Tuning& tuning) {
+BlockAxis in_parts_axis(const Problem& p, int picture, int outputs, int side,
+                        const Tuning& tuning) {
   const bool spatial = tuning[Setting::domain] == kSpatial;
-  const int part = std::min(tuning[Setting::part], side);
-  BlockAxis axis;
-  axis.side = side;
-  axis.block = tuning[Setting::block];
-  if (axis.block == 0 && part > 0)
-    axis.block = part * (spatial ? std::max(1, kSpatialBlock / part) : kInterleaved);
-  if (axis.block == 0 && spatial) axis.block = kSpatialBlock;
+  const int part = tuning[Setting::part];
+  BlockAxis axis = axis_of(p, side, tuning);
+  if (axis.block == 0 && part > 0) axis.block = kInterleaved * part;
+  if (axis.block == 0 && spatial) axis.block = side > kMaxPartSide ? kMaxPartSide : kSpatialBlock;
   if (axis.block == 0) {
     axis.block = best_block(side, side, kLargestPartTransform);
     axis.longest = axis.block > 0 ? kLargestPartTransform : 0;
   }
   if (axis.block == 0) axis.block = kLargestPartTransform / 2;
-  const int needed = clipped(axis, outputs);
-  axis.block = part > 0 ? ceil_div(needed, part) * part : needed;
-  axis.part = part > 0 ? part : std::min({axis.block, side, spatial ? kMaxPartSide : side});
-  axis.steps = steps_of(axis, tuning);
-  accumulate(axis, tuning);
+  const int needed = clipped(axis, axis.samples(outputs, picture));
+  if (side == 1) {
+    axis.apart = axis.block = needed;
+    return axis;
+  }
+  if (part > 0) {
+    axis.apart = axis.part = axis.framed = part;
+  } else {
+    // The fewest equal parts that constant memory holds; a mask that fits into one is one.
+    const int least = std::min(axis.block, side);
+    const int most = std::max(least, needed);
+    const int shares = spatial && side > kMaxPartSide ? ceil_div(most, kMaxPartSide) : 1;
+    axis.apart = axis.part = ceil_div(most, shares);
+  }
+  axis.block = ceil_div(needed, axis.part) * axis.part;
+  axis.steps = tuning[Setting::accumulate] == kAtomic ? 1 : axis.ratio() + 1;
+  if (spatial) axis.held = std::max(1, kMaxPartSide / axis.part) * axis.part;
+  axis.held = std::min(axis.held, side);
   return axis;
 }
 
 template <class Axis>
 BlockSchedule both_axes(const Problem& p, const Tuning& tuning, Axis axis) {
-  return {axis(p.out_width(), p.mask.width, tuning), axis(p.out_height(), p.mask.height, tuning),
-          tuning[Setting::accumulate] == kAtomic};
+  const int accumulate = tuning[Setting::accumulate];
+  return {axis(p, p.width, p.out_width(), p.mask.width, tuning),
+          axis(p, p.height, p.out_height(), p.mask.height, tuning), accumulate == kAtomic,
+          accumulate == kInDivisions};
 }
 
 std::string too_many(const Problem& p, const BlockAxis& x, const BlockAxis& y) {
-  return blocks_refuse(x.blocks(p.out_width()), y.blocks(p.out_height()));
+  return blocks_refuse(x.blocks(p.out_width(), p.width), y.blocks(p.out_height(), p.height));
 }
 
 std::string by(int columns, int rows) {
@@ -111,39 +126,7 @@ std::string by(int columns, int rows) {
 
 std::string spatial_refuses(const BlockAxis& x, const BlockAxis& y, const Tuning& tuning) {
   if (tuning[Setting::domain] != kSpatial) return "";
-  return cells_refuse(x.block + 2 * (std::min(x.part, kMaxPartSide) - 1), y.block);
-}
-
-/// The parts of the spatial domain along an axis, of about equal sides.
-int spatial_parts(const BlockAxis& axis) {
-  return ceil_div(axis.side, std::min(kMaxPartSide, axis.part));
-}
-
-/// The samples of a block in the middle that lie under its d-th division along an axis.
-int samples_under(const BlockAxis& axis, int d, int weights) {
-  const Interval outputs = axis.division(d, weights);
-  if (outputs.count == 0) return 0;
-  const int first = std::max(0, outputs.first - (weights - 1));
-  return std::min(axis.block, outputs.first + outputs.count) - first;
-}
-
-/// The samples of a block in the middle that all launches read along an axis. Each part has
-/// launches of its own, and divisions share samples.
-int samples_read(const BlockAxis& axis) {
-  const int parts = spatial_parts(axis);
-  int samples = 0;
-  for (int part = 0; part < parts; ++part) {
-    const int weights = axis.side * (part + 1) / parts - axis.side * part / parts;
-    for (int d = 0; d < axis.divisions; ++d) samples += samples_under(axis, d, weights);
-  }
-  return samples;
-}
-
-/// The most samples that one launch reads of a block along an axis.
-int most_samples_read(const BlockAxis& axis, int weights) {
-  int most = 0;
-  for (int d = 0; d < axis.divisions; ++d) most = std::max(most, samples_under(axis, d, weights));
-  return most;
+  return cells_refuse(x.block + 2 * (std::min(x.weights(), kMaxPartSide) - 1), y.block);
 }
 
 }  // namespace
@@ -155,42 +138,85 @@ std::string cells_refuse(std::int64_t columns, std::int64_t rows) {
          "; use a smaller --block, or leave it out";
 }
 
+Interval BlockAxis::piece(int n) const {
+  if (parts() > 1) return {n * held, std::min(held, side - n * held)};
+  // Shares are nearly equal, as those of PreparedMask::parts, which count from the other end.
+  const int end = side - side * n / pieces();
+  const int first = side - side * (n + 1) / pieces();
+  return {first, end - first};
+}
+
+int BlockSchedule::batch(int frame_samples, int out_width, int out_height, bool kept) const {
+  const bool apart = !divided && !kept;
+  const int blocks = ceil_div(x.most_blocks(out_width), apart ? x.steps : 1) *
+                     ceil_div(y.most_blocks(out_height), apart ? y.steps : 1);
+  const int most = std::clamp(kBatchSamples / frame_samples, 1, kMostBatch);
+  return ceil_div(blocks, ceil_div(blocks, most));
+}
+
+Intervals intervals_of(const BlockAxis& axis, int outputs, int before, int inputs, Interval weights,
+                       int every, int step) {
+  Intervals on{axis};
+  on.every = every;
+  on.step = step;
+  on.lead = axis.bare ? std::max(0, before) : 0;
+  const int end = outputs + axis.side - 1;
+  on.samples = std::max(0, (axis.bare ? std::min(end, before + inputs) : end) - on.lead);
+  on.origin = on.lead - before;
+  const int reached = axis.block + weights.count - 1;
+  const int last = axis.parts() - 1 + axis.ratio() * (on.blocks() - 1);  // the last interval
+  const auto begin = [&] { return on.output(on.interval(0)) + weights.first; };
+  while (on.blocks() > 0 && on.interval(0) <= last &&
+         (on.interval(0) < step || begin() + reached <= 0))
+    ++on.first;
+  while (on.blocks() > 0 && on.interval(on.count) <= last &&
+         on.output(on.interval(on.count)) + weights.first < outputs)
+    ++on.count;
+  return on;
+}
+
 BlockSchedule overlap_add_schedule(const Problem& p, const Tuning& tuning) {
   return both_axes(p, tuning, overlap_add_axis);
 }
 
 BlockSchedule in_parts_schedule(const Problem& p, const Tuning& tuning) {
-  return both_axes(p, tuning, in_parts_axis);
+  BlockSchedule schedule = both_axes(p, tuning, in_parts_axis);
+  schedule.parted = true;
+  if (tuning[Setting::accumulate] == kAsUsual) schedule.divided = true;
+  return schedule;
 }
 
 std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
-  const auto [x, y, atomic] = overlap_add_schedule(p, tuning);
+  const BlockSchedule schedule = overlap_add_schedule(p, tuning);
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   if (const std::string many = too_many(p, x, y); !many.empty()) return many;
   if (const std::string cells = spatial_refuses(x, y, tuning); !cells.empty()) return cells;
-  if (tuning[Setting::accumulate] != kInSteps && tuning[Setting::steps] != 0) {
-    return std::string(atomic ? "atomic additions take one launch"
-                              : "divisions take a launch each, of all blocks") +
-           "; leave out --steps, or use --accumulate=steps";
-  }
-  if (atomic) return "";
-  if (x.disjoint() && y.disjoint()) return "";
+  if (schedule.atomic && tuning[Setting::steps] != 0)
+    return "atomic additions take one launch; leave out --steps, or use --accumulate=steps";
+  if (schedule.atomic || (schedule.disjoint(x) && schedule.disjoint(y))) return "";
+  const int meeting_x = schedule.meeting(x), meeting_y = schedule.meeting(y);
   const int asked = std::max(x.steps, y.steps);
   std::string reason = std::to_string(asked) + (asked == 1 ? " step" : " steps") +
                        " an axis let blocks of " + by(x.block, y.block) + " meet under a mask of " +
-                       by(x.part, y.part) + "; use ";
-  const int steps = 1 + std::max(ceil_div(x.part - 1, x.block), ceil_div(y.part - 1, y.block));
+                       by(meeting_x, meeting_y) + "; use ";
+  const int steps =
+      1 + std::max(ceil_div(meeting_x - 1, x.block), ceil_div(meeting_y - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
   if (asked == 1) {
     return steps <= info_of(Setting::steps).highest ? reason : reason + "a larger --block";
   }
-  const int block = ceil_div(std::max(x.part, y.part) - 1, asked - 1);
+  const int block = ceil_div(std::max(meeting_x, meeting_y) - 1, asked - 1);
   if (steps <= info_of(Setting::steps).highest) reason += " or ";
   return reason + "--block=" + std::to_string(block);
 }
 
 std::string in_parts_refuses(const Problem& p, const Tuning& tuning) {
-  const auto [x, y, atomic] = in_parts_schedule(p, tuning);
+  const BlockSchedule schedule = in_parts_schedule(p, tuning);
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   const int part = tuning[Setting::part], block = tuning[Setting::block];
+  if (schedule.buffers() > kMostBuffers)
+    return "each of " + by(x.steps, y.steps) + " divisions has a private buffer, but there are " +
+           std::to_string(kMostBuffers) + " at most; use a larger --part, or --accumulate=steps";
   if (part > kMaxPartSide && tuning[Setting::domain] == kSpatial) {
     return "constant memory holds parts of up to " + by(kMaxPartSide, kMaxPartSide) +
            " weights; use --part=" + std::to_string(kMaxPartSide) + " or less";
@@ -200,20 +226,26 @@ std::string in_parts_refuses(const Problem& p, const Tuning& tuning) {
            "; use --block=" + std::to_string(ceil_div(block, part) * part) + ", or leave it out";
   }
   if (const std::string cells = spatial_refuses(x, y, tuning); !cells.empty()) return cells;
+  for (const BlockAxis& axis : {x, y})
+    if (part == 0 && axis.side > kMaxPartSide && block > 0 && axis.block > block)
+      return "no part of up to " + std::to_string(kMaxPartSide) +
+             " weights divides --block=" + std::to_string(block) +
+             " fairly; use --block=" + std::to_string(axis.block) + ", or say --part";
   return too_many(p, x, y);
 }
 
 std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,
                                 int count, int columns, int rows) {
-  const auto& [x, y, atomic] = schedule;
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   std::vector<float> frames(std::size_t(columns) * rows * count);
   const double over = mask.divisor * columns * rows;
   for (int n = 0; n < std::min(count, x.parts() * y.parts() - begin); ++n) {
-    const int first_i = (begin + n) % x.parts() * x.part;
-    const int first_j = (begin + n) / x.parts() * y.part;
-    for (int j = 0; j < std::min(y.part, y.side - first_j); ++j) {
+    // The mask's columns and rows, which count from the other end than weights of parts.
+    const int first_i = x.side - (begin + n) % x.parts() * x.part - x.weights();
+    const int first_j = y.side - (begin + n) / x.parts() * y.part - y.weights();
+    for (int j = std::max(0, -first_j); j < y.weights(); ++j) {
       float* row = &frames[(std::size_t(n) * rows + j) * columns];
-      for (int i = 0; i < std::min(x.part, x.side - first_i); ++i) {
+      for (int i = std::max(0, -first_i); i < x.weights(); ++i) {
         row[i] = float(mask.weight(first_i + i, first_j + j) / over);
       }
     }
@@ -223,73 +255,79 @@ std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule,
 
 namespace {
 
-/// The weights of the largest part along an axis.
-int largest_part(const BlockAxis& axis, bool spatial) {
-  return spatial ? ceil_div(axis.side, spatial_parts(axis)) : axis.part;
+/// The parts of the mask along an axis: those of the schedule, or the pieces of the only one.
+int parts_of(const BlockAxis& axis) {
+  return std::max(axis.parts(), axis.pieces());
 }
 
-/// The outputs to which all launches add a block in the middle along an axis: each part has
-/// launches of its own, or in the frequency domain each sum of parts.
+/// The weights of the largest part along an axis.
+int largest_part(const BlockAxis& axis) {
+  return axis.parts() > 1 ? axis.part : ceil_div(axis.side, axis.pieces());
+}
+
+/// The outputs to which all launches add a block in the middle along an axis: under each part, or
+/// in the frequency domain in each interval.
 int outputs_added(const BlockAxis& axis, bool spatial) {
-  if (!spatial) return std::min(axis.interleaved(), axis.parts()) * (axis.block + axis.part - 1);
-  return spatial_parts(axis) * (axis.block - 1) + axis.side;
+  if (spatial) return parts_of(axis) * (axis.block - 1) + axis.side;
+  return std::min(axis.ratio(), axis.parts()) * axis.reach();
 }
 
 /// What a geometry says of the launches along an axis.
-Adding adding_of(const BlockAxis& axis, bool spatial) {
+Adding adding_of(const BlockSchedule& s, const BlockAxis& axis, bool spatial) {
   Adding adding;
-  adding.steps = axis.steps;
-  for (int d = 0; d < axis.divisions; ++d)
-    adding.divisions.push_back(axis.division(d, largest_part(axis, spatial)).count);
-  const int parts = spatial ? spatial_parts(axis) : axis.parts();
-  for (int m = 0; m < parts; ++m) {
-    const int first = spatial ? axis.side * m / parts : m * axis.part;
-    const int end = spatial ? axis.side * (m + 1) / parts : std::min(axis.side, first + axis.part);
-    adding.parts.push_back(end - first);
-  }
-  adding.sums = spatial ? 0 : axis.interleaved();
+  adding.steps = s.scheduled() ? 1 : axis.steps;
+  adding.divisions = s.scheduled() ? axis.steps : 0;
+  for (int m = 0; m < parts_of(axis); ++m)
+    adding.parts.push_back(axis.parts() == 1 ? axis.piece(m).count
+                                             : std::min(axis.part, axis.side - m * axis.part));
+  if (axis.parts() > 1) std::ranges::reverse(adding.parts);
+  adding.sums = s.parted || s.divided || !spatial ? axis.ratio() : 0;
   return adding;
 }
 
 /// How many parts of the spatial domain there are, each of which reads every sample, as a formula.
 std::string parts_text(const BlockAxis& x, const BlockAxis& y) {
   const auto along = [](const char* side, const BlockAxis& axis) {
-    return "ceil(" + std::string(side) + " / " + std::to_string(std::min(kMaxPartSide, axis.part)) +
+    return "ceil(" + std::string(side) + " / " + std::to_string(std::min(axis.part, axis.held)) +
            ")";
   };
-  if (spatial_parts(y) == 1) return along("w", x);
-  if (spatial_parts(x) == 1) return along("h", y);
+  if (parts_of(y) == 1) return along("w", x);
+  if (parts_of(x) == 1) return along("h", y);
   return along("w", x) + " * " + along("h", y);
 }
 
 /// How parts and launches come about, in sentences.
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
-  const auto& [x, y, atomic] = s;
-  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
+  const BlockAxis &x = s.x, &y = s.y;
   const auto by = [line = y.block == 1 && y.side == 1](int columns, int rows) {
     return line ? std::to_string(columns) : transform::by(columns, rows);
   };
-  std::string note;
-  if (parts > 1 && spatial)
-    note = std::to_string(parts) + " parts of the mask, one after the other, each in ";
-  if (parts > 1 && !spatial)
-    note = "Spectra of " + by(x.parts(), y.parts()) + " parts of the mask are summed" +
-           (x.interleaved() * y.interleaved() > 1
-                ? " in " + by(x.interleaved(), y.interleaved()) +
-                      " sums, as many as parts go into a block, each added in "
-                : " first, and their one sum is added in ");
-  if (note.empty()) note = "Blocks are added in ";
-  if (atomic)
+  const std::string reach = by(x.block + largest_part(x) - 1, y.block + largest_part(y) - 1);
+  if (s.parted || s.divided) {
+    const int pieces = spatial ? x.pieces() * y.pieces() : 1;
+    std::string note = "Products of " + by(x.parts(), y.parts()) +
+                       (x.parts() * y.parts() == 1 ? " part" : " parts") +
+                       " of the mask with blocks are summed by intervals of " + reach + " outputs" +
+                       (spatial ? "" : ", transformed back once each");
+    if (s.atomic) return note + ", and added in one launch, atomically where intervals meet.";
+    note += ", in " + by(x.steps, y.steps) + " divisions. Intervals of one division lie " +
+            by(x.steps * x.apart, y.steps * y.apart) + " apart, so none meet. ";
+    if (!s.divided) return note + "One division after the other is added to one plane of sums.";
+    return note + "Each division has a private buffer, so all run in " +
+           (!spatial      ? "the same launches"
+            : pieces == 1 ? "one launch"
+                          : std::to_string(pieces) +
+                                " launches, one for each piece of the mask that constant memory "
+                                "holds") +
+           "; a last one sums the buffers.";
+  }
+  std::string note =
+      parts > 1 ? std::to_string(parts) + " parts of the mask, one after the other, " + "each in "
+                : "Blocks are added in ";
+  if (s.atomic)
     return note + "one launch; the outputs that neighbours share are added to atomically.";
-  note += by(x.launches(), y.launches()) + " launches. ";
-  if (x.divisions * y.divisions > 1)
-    return note + "Each takes one division of every block's outputs, up to " +
-           by(x.division(0, part_x).count, y.division(0, part_y).count) +
-           " of them, so no two blocks write one output." +
-           (spatial ? " Threads are counted in the launches that have most samples of a block."
-                    : "");
-  return note + "Blocks of one launch lie " + by(x.steps * x.block, y.steps * y.block) +
-         " apart and write " + by(x.block + part_x - 1, y.block + part_y - 1) +
+  return note + by(x.steps, y.steps) + " launches. Blocks of one launch lie " +
+         by(x.steps * x.block, y.steps * y.block) + " apart and write " + reach +
          " each, so none meet.";
 }
 
@@ -311,51 +349,43 @@ std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuni
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
                      Threads block, int total_bytes) {
-  const auto& [x, y, atomic] = schedule;
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   const bool spatial = tuning[Setting::domain] == kSpatial;
-  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
-  const Interval columns = x.division(0, part_x), rows = y.division(0, part_y);
-  const Threads threads = spatial ? spatial_threads(block, rows.count) : block;
+  const int part_x = largest_part(x), part_y = largest_part(y);
   Geometry g;
-  g.block_columns = threads.columns;
-  g.block_rows = threads.rows;
-  // Blocks of threads over a frame load all samples at once, whatever is added in a launch.
-  g.loading_threads = spatial
-                          ? threads.busy(most_samples_read(x, part_x), most_samples_read(y, part_y))
-                          : threads.busy(x.block, y.block);
-  g.computing_threads = threads.busy(columns.count, rows.count);
   g.in_columns = x.block;
   g.in_rows = y.block;
   g.out_columns = x.block + part_x - 1;
   g.out_rows = y.block + part_y - 1;
+  const Threads threads = spatial ? spatial_threads(block, g.out_rows) : block;
+  g.block_columns = threads.columns;
+  g.block_rows = threads.rows;
+  g.loading_threads = threads.busy(x.block, y.block);
+  g.computing_threads = threads.busy(g.out_columns, g.out_rows);
   g.lead_x = p.lead_x() - (part_x - 1);  // if negative, the output tile begins further left
   g.lead_y = p.lead_y() - (part_y - 1);
-  g.adding_x = adding_of(x, spatial);
-  g.adding_y = adding_of(y, spatial);
-  g.atomic = atomic;
-  g.loads = double(x.block) * y.block;
-  g.loads_per_output = "1";
+  g.adding_x = adding_of(schedule, x, spatial);
+  g.adding_y = adding_of(schedule, y, spatial);
+  g.atomic = schedule.atomic;
+  g.private_sums = schedule.buffers();
   const double added = double(outputs_added(x, spatial)) * outputs_added(y, spatial);
-  (atomic ? g.adds : g.sum_accesses) = atomic ? added : 2 * added;
+  (g.atomic ? g.adds : g.sum_accesses) = g.atomic ? added : 2 * added;
   g.sum_bytes = spatial ? total_bytes : int(sizeof(float));
   if (spatial) {
-    const int across = spatial_parts(x), down = spatial_parts(y), parts = across * down;
+    const int parts = parts_of(x) * parts_of(y);
     g.shared_bytes = kMostCells * size_of(p.depth);
-    g.loads = double(samples_read(x)) * samples_read(y);
-    if (x.divisions * y.divisions > 1)
-      g.loads_per_output = parts > 1 ? "samples under each division and part, over a block's"
-                                     : "samples under each division, over a block's";
-    else if (parts > 1)
-      g.loads_per_output = parts_text(x, y);
+    g.loads = double(parts) * x.block * y.block;
+    g.loads_per_output = parts > 1 ? parts_text(x, y) : "1";
     g.note = launches_note(schedule, true, parts) + " A block's samples are fetched into " +
              by(x.block + 2 * (part_x - 1), y.block) +
              " cells, with zeros on both sides. Its side, unless set: 32, or what the steps need.";
     return g;
   }
-  const int parts = x.parts() * y.parts();
-  g.note = launches_note(schedule, false, parts) + " A block of the picture takes " +
-           by(ceil_div(good_fft_size(g.out_columns), block.columns),
-              ceil_div(good_fft_size(g.out_rows), block.rows)) +
+  g.loads = double(x.block) * y.block;
+  g.loads_per_output = "1";
+  g.note = launches_note(schedule, false, 1) + " A block of the picture takes " +
+           by(ceil_div(good_fft_size(x.frame()), block.columns),
+              ceil_div(good_fft_size(y.frame()), block.rows)) +
            " blocks of threads.";
   g.note += side_note(x, y, tuning);
   return g;
@@ -363,79 +393,95 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
 
 namespace {
 
-/// A launch that adds these of a block's outputs, under a part of the mask with these sides. The
-/// threads are those of `g`, and the place is that of the part's first output.
-Counts launch_counts(const Problem& p, const Geometry& g, const BlockPlace& place, Sides mask,
-                     Interval columns, Interval rows) {
-  // Cells lie under the launch's outputs. Under the first and the last w - 1 columns the block has
-  // no samples, and cells are zeros. Rows without samples have no cells.
-  const int first_row = std::max(0, mask.height - 1 - rows.first);
-  const int end_row =
-      std::min(g.in_rows + mask.height - 1 - rows.first, rows.count + mask.height - 1);
-  const int cell_columns = columns.count + mask.width - 1;
-  BlockFormula block(p, g, place);
-  using Cell = std::optional<BlockCell>;
-  for_each_sweep(g, cell_columns, end_row - first_row, [&](auto cell_of) {
-    block.read([&](int col, int row) {
-      const Cell cell = moved(cell_of, columns.first, rows.first + first_row)(col, row);
-      const int sample = cell ? cell->col - (mask.width - 1) : -1;
-      return sample >= 0 && sample < g.in_columns ? cell : Cell();
-    });
-    block.write_shared(cell_columns, cell_of);
-  });
-  block.barrier();
-  for_each_sweep(g, columns.count, rows.count, [&](auto output_of) {
-    for_each_tap(mask, [&](int i, int j) {
-      const auto tap = [&](int col, int row) {
-        const Cell cell = moved(output_of, i, j - first_row)(col, row);
-        return cell && cell->row >= 0 && cell->row < end_row - first_row ? cell : Cell();
-      };
-      block.read_mask(tap);
-      block.read_shared(cell_columns, tap);
-    });
-    const auto output = moved(output_of, columns.first, rows.first);
-    g.atomic ? block.add_atomically(output) : block.add(output);
-  });
-  return block.counts();
-}
+/// Counts a block under a part whose first column and row are the mask's (i, j). Its sums lie so
+/// many rows further down than the outputs.
+struct PairFormula {
+  BlockFormula& block;
+  const Geometry& g;
+  int i, j, sums_down;
 
-/// The output where the block begins that the emulator watches of the first launch, under the
-/// mask's first weights: the one in the middle.
-int middle_of_first_step(const BlockAxis& axis, int outputs, int weights) {
-  const Interval first{0, weights};
-  const Interval blocks = axis.blocks_of_step(outputs, first, 0);
-  return axis.outputs_of(blocks.first + blocks.count / 2 * axis.steps, first).first;
-}
+  void count(Sides part) const {
+    // Under the first and the last w - 1 columns the block has no samples, and cells are zeros.
+    // Rows without samples have no cells.
+    const int columns = g.in_columns + part.width - 1, rows = g.in_rows + part.height - 1;
+    const int cell_columns = columns + part.width - 1;
+    using Cell = std::optional<BlockCell>;
+    for_each_sweep(g, cell_columns, g.in_rows, [&](auto cell_of) {
+      block.read([&](int col, int row) {
+        const Cell own = cell_of(col, row);
+        const int sample = own ? own->col - (part.width - 1) : -1;
+        return sample >= 0 && sample < g.in_columns
+                   ? moved(cell_of, i, j + part.height - 1)(col, row)
+                   : Cell();
+      });
+      block.write_shared(cell_columns, cell_of);
+    });
+    block.barrier();
+    for_each_sweep(g, columns, rows, [&](auto output_of) {
+      for_each_tap(part, [&](int tap_i, int tap_j) {
+        const auto tap = [&](int col, int row) {
+          const Cell cell = moved(output_of, tap_i, tap_j - (part.height - 1))(col, row);
+          return cell && cell->row >= 0 && cell->row < g.in_rows ? cell : Cell();
+        };
+        block.read_mask(tap);
+        block.read_shared(cell_columns, tap);
+      });
+      const auto output = moved(output_of, 0, sums_down);
+      g.atomic ? block.add_atomically(output) : block.add(output);
+    });
+  }
+};
 
 }  // namespace
 
 std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
                                       const BlockSchedule& schedule, Threads block,
                                       const Geometry& geometry, const BlockPlace& place) {
-  const auto& [x, y, atomic] = schedule;
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   if (tuning[Setting::domain] != kSpatial) return std::nullopt;
-  const bool in_parts = spatial_parts(x) * spatial_parts(y) > 1;
-  // Each part has launches of its own, so the first launch tells of a part only without divisions.
-  if (in_parts && x.divisions * y.divisions > 1) return std::nullopt;
-  const Sides part{x.side / spatial_parts(x), y.side / spatial_parts(y)};
+  const bool in_pieces = x.pieces() * y.pieces() > 1;
+  const bool by_intervals = schedule.parted || schedule.divided;
+  if (by_intervals && (in_pieces || !(schedule.atomic || schedule.divided))) return std::nullopt;
   BlockPlace at = place;
-  if (in_parts) {
-    at.x = middle_of_first_step(x, p.out_width(), part.width);
-    at.y = middle_of_first_step(y, p.out_height(), part.height);
-  }
-  Counts all;
-  for (int down = 0; down < y.divisions; ++down) {
-    for (int across = 0; across < x.divisions; ++across) {
-      const Interval columns = x.division(across, part.width), rows = y.division(down, part.height);
-      if (columns.count == 0 || rows.count == 0) continue;
-      const Threads threads = spatial_threads(block, rows.count);
-      Geometry g = geometry;
-      g.block_columns = threads.columns;
-      g.block_rows = threads.rows;
-      add(all, launch_counts(p, g, at, part, columns, rows));
+  Geometry g = geometry;
+  if (!by_intervals) {
+    // The first piece in the emulator's order, which is the mask's.
+    const Interval columns = x.piece(0), rows = y.piece(0);
+    if (in_pieces) {
+      const auto middle = [](const BlockAxis& axis, int outputs, int before, int inputs,
+                             Interval weights) {
+        const Intervals on = intervals_of(axis, outputs, before, inputs, weights, axis.steps, 0);
+        return on.output(on.interval(on.count / 2)) + weights.first;
+      };
+      at.x = middle(x, p.out_width(), p.lead_x(), p.width, columns);
+      at.y = middle(y, p.out_height(), p.lead_y(), p.height, rows);
     }
+    const Threads threads = spatial_threads(block, y.block + rows.count - 1);
+    g.block_columns = threads.columns;
+    g.block_rows = threads.rows;
+    BlockFormula formula(p, g, at);
+    PairFormula{formula, g, 0, 0, 0}.count({columns.count, rows.count});
+    return formula.counts();
   }
-  return all;
+  const Intervals on_x = divisions_of(x, p.out_width(), p.lead_x(), p.width);
+  const Intervals on_y = divisions_of(y, p.out_height(), p.lead_y(), p.height);
+  const int px = on_x.interval(on_x.count / 2), py = on_y.interval(on_y.count / 2);
+  at.x = on_x.output(px);
+  at.y = on_y.output(py);
+  const int buffer = on_y.division(py) * on_x.divisions + on_x.division(px);
+  BlockFormula formula(p, g, at);
+  const Interval across = on_x.blocks_of(px), down = on_y.blocks_of(py);
+  for (int by = down.first; by < down.first + down.count; ++by)
+    for (int bx = across.first; bx < across.first + across.count; ++bx) {
+      const Interval columns = on_x.weights_of(px, bx, {0, x.held});
+      const Interval rows = on_y.weights_of(py, by, {0, y.held});
+      PairFormula{formula, g, x.side - columns.first - columns.count,
+                  y.side - rows.first - rows.count, buffer * p.out_height()}
+          .count({columns.count, rows.count});
+      if (by + 1 < down.first + down.count || bx + 1 < across.first + across.count)
+        formula.barrier();
+    }
+  return formula.counts();
 }
 
 }  // namespace convfilt::transform

@@ -31,9 +31,6 @@ void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks&, co
 /// The mask's weights divided by its divisor, row-major.
 std::vector<float> float_weights(const Mask& mask);
 
-/// Bytes of samples and spectra that are transformed at a time, where not all must be.
-inline constexpr std::size_t kBatchBytes = 64 << 20;
-
 class CorrelationPlan : public DevicePlan {
  public:
   CorrelationPlan(const Problem& problem, const PlanOptions& options);

@@ -25,6 +25,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::fft {
 
+using namespace convfilt::transform;
 using namespace CONVFILT_BACKEND::transform;
 namespace {
 

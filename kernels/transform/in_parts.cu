@@ -1,20 +1,19 @@
 // in-parts: picture and mask both cut, for masks of any size (partitioned convolution; Wefers,
 // Partitioned Convolution Algorithms for Real-Time Auralization, 2015, ch. 5).
 //
-//   The picture is cut into blocks of S x S samples (--block), the mask into parts of P x P weights
-//   (--part, which divides S, or else S itself). With P = S, block b under part m gives outputs of
-//   block b - m, so the outputs of block k collect a row of pairs:
+//   The picture is cut into blocks of L2 samples (--block), the mask into parts of L1 weights
+//   (--part, which divides L2). Along an axis, the pair of part i and block j reaches L1 + L2 - 1
+//   outputs from i * L1 + j * L2 on. Pairs that begin together are an interval. Intervals that
+//   begin L1 + L2 apart never meet, so they make L2 / L1 + 1 divisions, here 3 of 6 parts:
 //
-//               part 0   part 1   part 2
-//       k = 0   block 0  block 1  block 2      frequency: one transform a block and a part,
-//       k = 1   block 1  block 2  block 3      one inverse a row of this table:
-//       k = 2   block 2  block 3  block 4      Y[k] = sum over m of X[k + m] * conj(M[m])
+//       division 0 |(0,0)       |      |(1,1) (3,0)      |      |(0,3) (2,2) (4,1)
+//       division 1        |(1,0)       |      |(0,2) (2,1) (4,0)|
+//       division 2               |(0,1) (2,0) |      |(1,2) (3,1) (5,0)
 //
-//   With q = S / P parts to a block, every q-th part has such a table of its own.
-//   A pair reaches S + P - 1 outputs, of which the next row shares P - 1. So rows are added in two
-//   steps an axis, even ones before odd ones: such rows lie 2 * S apart and are S + P - 1 <= 2 * S
-//   wide. --accumulate=divisions takes S / P + 1 launches instead, each of which adds one stretch
-//   of P outputs of every row. In the spatial domain each part has launches of its own.
+//   Each division has a private buffer (--accumulate=divisions), so that all intervals run at once:
+//   a block of threads each in the spatial domain; in the frequency domain one transform a block
+//   and a part, and one inverse an interval, of Y = sum over its pairs of X[j] * conj(M[i]). The
+//   buffers are summed at the end. --accumulate=steps takes a division at a time, and one buffer.
 //   Masks up to 128x128 are one part by default, which makes this overlap-add; --part cuts them.
 //   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
 //   Sibling: overlap-add. The kernels are in transformed_blocks.cu and spatial_blocks.cu.

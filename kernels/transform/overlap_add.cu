@@ -10,8 +10,8 @@
 //       step 1         <------->   <------->    blocks 1 and 3
 //
 //   If (K - 1) * S >= w - 1 and h - 1, no two blocks of a launch write the same output, and plain
-//   additions suffice. --accumulate=atomic takes one launch, whose additions are atomic;
-//   --accumulate=divisions one for each stretch of w outputs, of all blocks.
+//   additions suffice. --accumulate=atomic takes one launch, whose additions are atomic, and
+//   --accumulate=divisions one that gives the blocks of each step a buffer, all of which it sums.
 //   Per output: 1 global read, and (1 + (w - 1) / S) * (1 + (h - 1) / S) additions to the plane
 //   of sums, e.g. 1.14 at 9x9 (S = 120).
 //   Siblings: overlap-save reads overlapping blocks and writes disjoint ones; in-parts cuts the

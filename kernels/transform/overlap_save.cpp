@@ -120,6 +120,16 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
   return tiling_of(block, mask, out_width, out_height);
 }
 
+int overlap_save_batch(const Tiling& tiling, int planes, std::size_t block_bytes) {
+  const int most = int(std::clamp<std::size_t>(kBatchBytes / block_bytes, 1, kMostBatch));
+  const int tiles = tiling.tiles() * planes;
+  const auto transformed = [&](int batch) { return ceil_div(tiles, batch) * batch; };
+  int best = ceil_div(tiles, ceil_div(tiles, most));
+  for (int batch = best - 1, half = best / 2; batch > half; --batch)
+    if (transformed(batch) < 0.98 * transformed(best)) best = batch;
+  return best;
+}
+
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   const int block = tuning[Setting::block];
   const int needed = std::max(problem.mask.width, problem.mask.height);

@@ -32,8 +32,6 @@ std::unique_ptr<Plan> overlap_save_spatially(const Problem&, const PlanOptions&)
 
 namespace {
 
-constexpr int kMostBatch = 65535;  // the most that a grid's z can be
-
 /// Where the first block's first sample lies in the input.
 struct Origin {
   int x, y;
@@ -113,18 +111,10 @@ class OverlapSavePlan : public CorrelationPlan {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  // A batch has as many blocks of all planes as kBatchBytes hold, in equal shares. It may be
-  // smaller by up to a half where the last batch then transforms fewer blocks in vain.
   Blocks blocks_for(int out_width, int out_height) const {
     const Tiling tiling = tiling_for(out_width, out_height);
     const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
-    const int most = int(std::clamp<std::size_t>(kBatchBytes / one.bytes(), 1, kMostBatch));
-    const int tiles = tiling.tiles() * planes();
-    const auto transformed = [&](int batch) { return ceil_div(tiles, batch) * batch; };
-    int best = ceil_div(tiles, ceil_div(tiles, most));
-    for (int batch = best - 1, half = best / 2; batch > half; --batch)
-      if (transformed(batch) < 0.98 * transformed(best)) best = batch;
-    return {one.columns, one.rows, best};
+    return {one.columns, one.rows, overlap_save_batch(tiling, planes(), one.bytes())};
   }
 };
 

@@ -37,6 +37,11 @@ struct Tiling {
 Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
                            int out_height);
 
+/// How many blocks a batch has, of `planes` planes that are tiled alike, if one takes that many
+/// bytes: as many as kBatchBytes hold, in equal shares. It may be smaller by up to a half where the
+/// last batch then transforms fewer blocks in vain.
+int overlap_save_batch(const Tiling& tiling, int planes, std::size_t block_bytes);
+
 /// Why the problem is refused: blocks would not hold the mask, or the family refuses it. Empty when
 /// it is not.
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);

@@ -24,141 +24,147 @@ namespace convfilt::CONVFILT_BACKEND::transform {
 using namespace convfilt::transform;
 namespace {
 
-/// A launch's tiles of outputs along one axis, and the samples of a block under them. Places count
-/// from the block's first sample.
-struct TileAxis {
-  int first;    ///< the output where the first tile begins
-  int stride;   ///< outputs from one tile to the next
-  int outputs;  ///< of a tile
-  int place;    ///< of the first sample under the first output of a tile; may be negative
-  int block;    ///< samples of a block
-  int needed;   ///< samples under all outputs of the picture, from that under output 0 on
-
-  /// Whether a block has a sample at this distance from the first one under tile output 0, which is
-  /// output `from`, and an output of the picture needs it.
-  CONVFILT_HD bool has(int from, int distance) const {
-    return place + distance >= 0 && place + distance < block && from + distance >= 0 &&
-           from + distance < needed;
-  }
-};
-
 template <class T, Border B, bool kAtomically>
 __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
-                                      TileAxis columns, TileAxis rows,
+                                      Intervals columns, Intervals rows, int first_i, int first_j,
                                       const MaskPart<T> __grid_constant__ mask) {
-  const int tile_x = columns.first + int(blockIdx.x) * columns.stride;
-  const int tile_y = rows.first + int(blockIdx.y) * rows.stride;
-  const int first_row = max(0, -rows.place);  // rows of cells begin with the block's first row
-  const int end_row = min(rows.block - rows.place, rows.outputs + mask.height - 1);
-  const auto fetched = [&](int col, int row) {
-    return columns.has(tile_x, col) && rows.has(tile_y, row)
-               ? load<B>(in, tile_x + mask.dx + col, tile_y + mask.dy + row, ghost)
-               : T(0);
-  };
+#ifndef CONVFILT_HOST
+  __shared__ SharedTile<T, 1, kMostCells> cells;
+#endif
+  // This block's interval, and the private buffer of its division.
+  const int px = columns.interval(blockIdx.x), py = rows.interval(blockIdx.y);
+  const int height = sums.height / (columns.divisions * rows.divisions);
+  const int buffer = rows.division(py) * columns.divisions + columns.division(px);
+  const PlaneView<Total<T>> own = sums.rows(buffer * height, height);
+
+  // Each pair of a block of samples and a part of the mask that reaches the interval.
+  const Interval across = columns.blocks_of(px), down = rows.blocks_of(py);
+  for (int pair = 0; pair < across.count * down.count; ++pair) {
+    const int bx = across.first + pair % across.count, by = down.first + pair / across.count;
+    const Interval part_x = columns.weights_of(px, bx, {first_i, mask.width});
+    const Interval part_y = rows.weights_of(py, by, {first_j, mask.height});
+    if (part_x.count == 0 || part_y.count == 0) continue;
+    const int block_columns = columns.axis.block, block_rows = rows.axis.block;
+    const int last_i = part_x.count - 1, last_j = part_y.count - 1;
+    const auto fetched = [&](int col, int row) {
+      const int x = bx * block_columns + col, y = by * block_rows + row;
+      return col >= 0 && col < block_columns && x < columns.samples && y < rows.samples
+                 ? load<B>(in, columns.origin + x, rows.origin + y, ghost)
+                 : T(0);
+    };
 
 #ifdef CONVFILT_HOST
-  const auto sample = fetched;  // Threads are a loop there, and the caches serve.
+    const auto sample = fetched;  // Threads are a loop there, and the caches serve.
 #else
-  // Fetch the samples into cells, with zeros beside them.
-  __shared__ SharedTile<T, 1, kMostCells> cells;
-  const int cell_columns = columns.outputs + mask.width - 1;
-  for (int row = first_row + int(threadIdx.y); row < end_row; row += int(blockDim.y)) {
-    for (int col = threadIdx.x; col < cell_columns; col += int(blockDim.x)) {
-      cells[0][(row - first_row) * cell_columns + col] = fetched(col, row);
+    // Fetch the samples into cells, with zeros beside them.
+    const int cell_columns = block_columns + 2 * last_i;
+    for (int row = threadIdx.y; row < block_rows; row += int(blockDim.y)) {
+      for (int col = threadIdx.x; col < cell_columns; col += int(blockDim.x)) {
+        cells[0][row * cell_columns + col] = fetched(col - last_i, row);
+      }
     }
-  }
-  __syncthreads();
-  const auto sample = [&](int col, int row) {
-    return T(cells[0][(row - first_row) * cell_columns + col]);
-  };
+    __syncthreads();
+    const auto sample = [&](int col, int row) {
+      return T(cells[0][row * cell_columns + col + last_i]);
+    };
 #endif
 
-  // Compute the tile's outputs, in sweeps, and add them. Only where additions are atomic may
-  // another block of the launch add to the same output.
-  for (int row = threadIdx.y; row < rows.outputs; row += int(blockDim.y)) {
-    for (int col = threadIdx.x; col < columns.outputs; col += int(blockDim.x)) {
-      const int x = tile_x + col, y = tile_y + row;
-      if (!contains(sums, x, y)) continue;
-      const int first_j = max(0, first_row - row), end_j = min(mask.height, end_row - row);
-      SumOf<T> sum = 0;
-      for (int j = first_j; j < end_j; ++j) {
-        SumOf<T> row_sum = 0;
-        for (int i = 0; i < mask.width; ++i) {
-          row_sum = multiply_add(weight_of(mask, i, j), sample(col + i, row + j), row_sum);
+    // Compute the pair's outputs, in sweeps, and add them. Only where additions are atomic may
+    // another block of the launch add to the same output. The mask's columns and rows count from
+    // the other end than the weights of parts.
+    const int left = columns.output(0) + bx * block_columns + part_x.first;
+    const int top = rows.output(0) + by * block_rows + part_y.first;
+    const int column = first_i + mask.width - part_x.first - part_x.count;
+    const int line = first_j + mask.height - part_y.first - part_y.count;
+    for (int row = threadIdx.y; row < block_rows + last_j; row += int(blockDim.y)) {
+      for (int col = threadIdx.x; col < block_columns + last_i; col += int(blockDim.x)) {
+        const int x = left + col, y = top + row;
+        if (!contains(own, x, y)) continue;
+        const int begin_j = max(0, last_j - row),
+                  end_j = min(last_j + 1, block_rows + last_j - row);
+        SumOf<T> sum = 0;
+        for (int j = begin_j; j < end_j; ++j) {
+          SumOf<T> row_sum = 0;
+          for (int i = 0; i <= last_i; ++i) {
+            row_sum = multiply_add(weight_of(mask, column + i, line + j),
+                                   sample(col - last_i + i, row - last_j + j), row_sum);
+          }
+          sum += row_sum;
         }
-        sum += row_sum;
-      }
-      if constexpr (kAtomically) {
-        atomic_add(sums.row(y)[x], Total<T>(sum));
-      } else {
-        sums.row(y)[x] += sum;
-        count_add(sums, x, y);
+        if constexpr (kAtomically) {
+          atomic_add(own.row(y)[x], Total<T>(sum));
+        } else {
+          own.row(y)[x] += sum;
+          count_add(own, x, y);
+        }
       }
     }
+#ifndef CONVFILT_HOST
+    if (pair + 1 < across.count * down.count) __syncthreads();  // before the next samples
+#endif
   }
 }
 
 template <class T>
-class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
+class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
+  using Base = ScheduledPlan<T, FinishOf<T>, Total<T>>;
+  using Base::schedule_;
+
  public:
-  SpatialBlocksPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask,
+  SpatialBlocksPlan(const Problem& problem, const PlanOptions& options, PreparedMask<T> mask,
                     const BlockSchedule& schedule)
-      : AddingPlan<T, FinishOf<T>, Total<T>>(problem, options, mask.finish),
-        schedule_(schedule),
-        parts_(mask.parts(std::min(kMaxPartSide, schedule.x.part),
-                          std::min(kMaxPartSide, schedule.y.part))),
-        ghost_(ghost_sample<T>(problem)) {}
+      : Base(problem, options, mask.finish, schedule), ghost_(ghost_sample<T>(problem)) {
+    const BlockAxis &x = schedule.x, &y = schedule.y;
+    for (int down = 0; down < y.pieces(); ++down)
+      for (int across = 0; across < x.pieces(); ++across)
+        pieces_.push_back(piece_of(mask, x.piece(across), y.piece(down)));
+  }
 
  protected:
   void add_up(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift) override {
-    const auto& [x, y, atomic] = schedule_;
-    for (const MaskPart<T>& part : parts_) {
-      for (int down = 0; down < y.launches(); ++down) {
-        for (int across = 0; across < x.launches(); ++across) {
-          add_blocks(
-              in, sums, shift, part,
-              tiles(x, {part.dx + this->problem_.mask.anchor_x, part.width}, across, sums.width),
-              tiles(y, {part.dy + this->problem_.mask.anchor_y, part.height}, down, sums.height));
-        }
-      }
-    }
+    for (const Piece& piece : pieces_)
+      for (int step = 0; step < this->steps(); ++step)
+        add_blocks(in, sums, piece, this->launch_of(in, sums, shift, step, piece.x, piece.y));
   }
 
  private:
-  struct Tiles {
-    TileAxis axis;
-    int count;
+  /// What constant memory holds of the mask at once, and which weights along both axes it is.
+  struct Piece {
+    MaskPart<T> mask;
+    Interval x, y;
   };
 
-  /// The tiles of a launch along an axis, under these weights.
-  static Tiles tiles(const BlockAxis& axis, Interval weights, int launch, int outputs) {
-    const Interval blocks = axis.blocks_of_step(outputs, weights, launch % axis.steps);
-    const Interval division = axis.division(launch / axis.steps, weights.count);
-    return {{axis.outputs_of(blocks.first, weights).first + division.first, axis.steps * axis.block,
-             division.count, division.first - (weights.count - 1), axis.block,
-             outputs + weights.count - 1},
-            division.count > 0 ? blocks.count : 0};
+  static Piece piece_of(const PreparedMask<T>& mask, Interval x, Interval y) {
+    PreparedMask<T> cut = mask;
+    cut.width = x.count;
+    cut.height = y.count;
+    cut.weights.clear();
+    for (int j = mask.height - y.first - y.count; j < mask.height - y.first; ++j) {
+      const auto row = mask.weights.begin() + std::ptrdiff_t(j) * mask.width;
+      cut.weights.insert(cut.weights.end(), row + (mask.width - x.first - x.count),
+                         row + (mask.width - x.first));
+    }
+    return {cut.parts(x.count, y.count)[0], x, y};
   }
 
-  void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift,
-                  MaskPart<T> part, const Tiles& along_x, Tiles along_y) {
-    part.dx += shift.x;
-    part.dy += shift.y;
-    const dim3 threads = block_for_outputs(along_y.axis.outputs);
-    for (int done = 0; along_x.count > 0 && done < along_y.count; done += kMaxLaunchRows) {
-      const int count = std::min(kMaxLaunchRows, along_y.count - done);
+  void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, const Piece& piece,
+                  typename Base::Launch on) {
+    const dim3 threads =
+        block_for_outputs(on.y.axis.block + std::min(piece.y.count, on.y.axis.part) - 1);
+    const int all = on.y.count;
+    for (int done = 0; on.x.count > 0 && done < all; done += kMaxLaunchRows) {
+      on.y.count = std::min(kMaxLaunchRows, all - done);
       with_border(this->problem_.border, [&](auto border) {
         const auto kernel = schedule_.atomic ? spatial_blocks_kernel<T, border(), true>
                                              : spatial_blocks_kernel<T, border(), false>;
-        launch(dim3(along_x.count, count), threads, this->stream_, kernel, in.view<const T>(), sums,
-               ghost_, along_x.axis, along_y.axis, part);
+        launch(dim3(on.x.count, on.y.count), threads, this->stream_, kernel, in.view<const T>(),
+               sums, ghost_, on.x, on.y, piece.x.first, piece.y.first, piece.mask);
       });
-      along_y.axis.first += count * along_y.axis.stride;
+      on.y.first += on.y.count;
     }
   }
 
-  const BlockSchedule schedule_;
-  const std::vector<MaskPart<T>> parts_;
+  std::vector<Piece> pieces_;
   const T ghost_;
 };
 

@@ -4,17 +4,20 @@
 //   outputs wrap onto others. The outputs from the block's first sample on lie at the frame's
 //   front, and the outputs left of it lie at the frame's end.
 //
-//       samples  [ block: S    | 0 ... 0 ]  ->  X    Y[k] = sum over parts m of
-//       weights  [ part: P | 0 ...     0 ]  ->  M           X[k + m] * conj(M[m])
-//       outputs  [ S of them   | ? | P-1 ]  <-  Y[k]
+//       samples  [ block: S    | 0 ... 0 ]  ->  X    Y[p] = sum over the pairs (i, j) of
+//       weights  [ part: P | 0 ...     0 ]  ->  M           X[j] * conj(M[i])
+//       outputs  [ S of them   | ? | P-1 ]  <-  Y[p]        where i + q * j = p
 //
-//   Where q = S / P parts go into a block, part m = q * a + n reaches outputs n * P further left
-//   than block b - a has them. So each n has its own Y, summed over a.
+//   A part with fewer weights has zeros before them, so that all products of an interval have the
+//   same outputs. With --part, frames hold whole parts, so that masks of any size find the spectra
+//   of blocks that others left (SharedTransforms).
 //
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
 
 #include <algorithm>
+#include <any>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,12 +33,13 @@ using namespace convfilt::transform;
 namespace {
 
 constexpr int kProductThreads = 256;
-/// The blocks of a batch, which are those of a step from the step's block number `begin` on.
+/// The intervals of a batch, which are those of a launch, row by row, from number `begin` on.
 struct Batch {
-  int first_x, first_y, stride_x, stride_y, columns, begin;
+  Intervals on_x, on_y;
+  int begin;
 
-  CONVFILT_HD int x(int n) const { return first_x + (begin + n) % columns * stride_x; }
-  CONVFILT_HD int y(int n) const { return first_y + (begin + n) / columns * stride_y; }
+  CONVFILT_HD int x(int n) const { return on_x.interval((begin + n) % on_x.count); }
+  CONVFILT_HD int y(int n) const { return on_y.interval((begin + n) / on_x.count); }
 };
 
 /// The frames that the transforms of a batch read and write. Each holds a block's samples and
@@ -59,53 +63,38 @@ struct SpectrumGrid {
   }
 };
 
-struct Extent {
-  int columns, rows;
-};
-
-/// Every q-th part along each axis, from one of the first q on.
-struct EveryPart {
-  int first_x, first_y, step_x, step_y;
-};
-
-/// A rectangle of a block's outputs. Column 0 and row 0 are those of the block's first sample, so
-/// outputs of the blocks before have negative ones.
-struct Stretch {
-  int col, row, columns, rows;
-};
-
-/// Loads blocks into frames. `samples` is the number of samples that the outputs need, and the
-/// first of them is (dx, dy) of the picture.
+/// Loads the blocks that begin a batch's intervals into frames, if their blocks are its intervals.
 template <class T, Border B>
-__global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost, Batch batch,
-                                   Extent block, Extent samples, int dx, int dy) {
+__global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost, Batch batch) {
   const int n = blockIdx.z;
   const int col = blockIdx.x * kBlockColumns + threadIdx.x;
   const int row = blockIdx.y * kBlockRows + threadIdx.y;
   if (col >= frames.columns || row >= frames.rows) return;
 
   // Load one sample of the block. Zeros lie behind it, and beyond the samples that outputs need.
-  const int x = batch.x(n) * block.columns + col;
-  const int y = batch.y(n) * block.rows + row;
+  const Intervals &on_x = batch.on_x, &on_y = batch.on_y;
+  const int x = on_x.blocks_of(batch.x(n)).first * on_x.axis.block + col;
+  const int y = on_y.blocks_of(batch.y(n)).first * on_y.axis.block + row;
   const bool inside =
-      col < block.columns && row < block.rows && x < samples.columns && y < samples.rows;
-  frames.at(n, col, row) = inside ? float(load<B>(in, x + dx, y + dy, ghost)) : 0.0f;
+      col < on_x.axis.block && row < on_y.axis.block && x < on_x.samples && y < on_y.samples;
+  frames.at(n, col, row) =
+      inside ? float(load<B>(in, on_x.origin + x, on_y.origin + y, ghost)) : 0.0f;
 }
 
-__global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, EveryPart every,
-                                    Batch batch, Complex* sums) {
+__global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, Batch batch,
+                                    Complex* sums) {
   const int n = blockIdx.y;
   const int k = blockIdx.x * kProductThreads + threadIdx.x;
   if (k >= blocks.length) return;
 
-  // Sum over the parts that meet a block. A part beyond the last block would meet samples that no
-  // output needs.
+  // Sum over the pairs that reach the interval.
   Complex sum{0, 0};
-  int part_y = every.first_y;
-  for (int y = batch.y(n); part_y < parts.rows && y < blocks.rows; ++y, part_y += every.step_y) {
-    int part_x = every.first_x;
-    for (int x = batch.x(n); part_x < parts.columns && x < blocks.columns;
-         ++x, part_x += every.step_x) {
+  const int px = batch.x(n), py = batch.y(n);
+  const Interval across = batch.on_x.blocks_of(px), down = batch.on_y.blocks_of(py);
+  for (int y = down.first; y < down.first + down.count; ++y) {
+    for (int x = across.first; x < across.first + across.count; ++x) {
+      const int part_x = px - batch.on_x.axis.ratio() * x,
+                part_y = py - batch.on_y.axis.ratio() * y;
       const Complex term = product(blocks.at(x, y, k), conjugate(parts.at(part_x, part_y, k)));
       sum = {sum.x + term.x, sum.y + term.y};
     }
@@ -113,30 +102,46 @@ __global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, Eve
   sums[std::ptrdiff_t(n) * blocks.length + k] = sum;
 }
 
-/// Adds that stretch of the outputs of each block, which lie (left, above) before the block.
-template <bool kAtomically>
-__global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch batch, Extent block,
-                                  Stretch stretch, int left, int above) {
-  const int n = blockIdx.z;
+enum class Add { alone, atomically, in_private };
+
+/// Adds the outputs of each interval, or stores them in the private buffer of its division.
+template <Add kHow>
+__global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch batch) {
+  const Intervals &on_x = batch.on_x, &on_y = batch.on_y;
+  const int n = blockIdx.z, px = batch.x(n), py = batch.y(n);
   const int place_x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int place_y = blockIdx.y * kBlockRows + threadIdx.y;
-  const int col = stretch.col + place_x, row = stretch.row + place_y;
-  const int x = batch.x(n) * block.columns - left + col;
-  const int y = batch.y(n) * block.rows - above + row;
-  if (place_x >= stretch.columns || place_y >= stretch.rows || !contains(sums, x, y)) return;
+  const int x = on_x.output(px) + place_x, y = on_y.output(py) + place_y;
+  const int height = sums.height / (on_x.divisions * on_y.divisions);
+  const int buffer = on_y.division(py) * on_x.divisions + on_x.division(px);
+  const PlaneView<float> own = sums.rows(buffer * height, height);
+  if (place_x >= on_x.axis.reach() || place_y >= on_y.axis.reach() || !contains(own, x, y)) return;
 
-  // The outputs left of the block and above it lie at the frame's end.
+  // The outputs left of a block's first sample and above it lie at the frame's end.
+  const int col = place_x - (on_x.axis.weights() - 1), row = place_y - (on_y.axis.weights() - 1);
   const float sum =
       frames.at(n, col < 0 ? col + frames.columns : col, row < 0 ? row + frames.rows : row);
-  if constexpr (kAtomically) {
-    atomic_add(sums.row(y)[x], sum);
+  if constexpr (kHow == Add::atomically) {
+    atomic_add(own.row(y)[x], sum);
+  } else if constexpr (kHow == Add::in_private) {
+    own.row(y)[x] = sum;
   } else {
-    sums.row(y)[x] += sum;
+    own.row(y)[x] += sum;
   }
 }
 
-constexpr int kBatchSamples = 1 << 22;  // 16 MB, which fit in an L2 cache with their spectra
-constexpr int kMaxBatch = 65535;        // the most that a grid's y and z can be
+/// The spectra of all blocks of a plane, for plans of other masks that cut it alike.
+struct KeptSpectra {
+  struct Cut {
+    int picture, device;
+    Interval sides[5];  ///< picture, frame, block, origin and samples, along both axes
+    Border border;
+    double ghost;
+    bool operator==(const Cut&) const = default;
+  };
+  std::optional<Cut> cut;
+  DeviceBuffer spectra;
+};
 
 template <class U>
 U* as(const DeviceBuffer& buffer) {
@@ -147,20 +152,18 @@ std::size_t round_up(int count, int batch) {
   return std::size_t(ceil_div(count, batch)) * batch;
 }
 
-/// A plan with frames, which the FFT takes a batch at a time, and with the spectra of frames and
-/// mask. A derived plan fills the frames, takes them through the FFT, and adds up the outputs.
 template <class T>
-class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
-  using Base = AddingPlan<T, FloatFinish>;
+class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
+  using Base = ScheduledPlan<T, FloatFinish>;
+  using Base::schedule_;
 
  public:
-  BlockSpectraPlan(const Problem& problem, const PlanOptions& options,
-                   const BlockSchedule& schedule)
-      : Base(problem, options, {1, float(problem.mask.offset)}),
-        schedule_(schedule),
-        frame_{Fft::good_size(schedule.x.block + schedule.x.part - 1),
-               Fft::good_size(schedule.y.block + schedule.y.part - 1), 1},
-        parts_(schedule.x.parts() * schedule.y.parts()) {}
+  TransformedBlocksPlan(const Problem& problem, const PlanOptions& options,
+                        const BlockSchedule& schedule)
+      : Base(problem, options, {1, float(problem.mask.offset)}, schedule),
+        frame_{Fft::good_size(schedule.x.frame()), Fft::good_size(schedule.y.frame()), 1},
+        parts_(schedule.x.parts() * schedule.y.parts()),
+        ghost_(ghost_sample<T>(problem)) {}
 
  protected:
   std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
@@ -187,36 +190,58 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
       zero_rows(as<float>(spectra_), 2 * frame_.half(), frame_.rows * batch);
       batch_ = batch;
     }
-    this->hold(blocks_, kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex));
+    if (const std::size_t bytes = kept_bytes(out_width, out_height); !this->options_.transforms)
+      this->hold(blocks_.spectra, bytes);
     if (mask_.size() == 0) transform_mask();
   }
 
-  std::size_t length() const { return frame_.frequencies(); }
-  Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
+  bool starts_at_zero() const override { return !schedule_.divided; }
 
-  const BlockSchedule schedule_;
-  const Blocks frame_;  ///< a single frame
-  const int parts_;
-  int batch_ = 0;  ///< frames that are transformed at a time
-  std::optional<Fft> fft_;
-  DeviceBuffer frames_, spectra_;
-  DeviceBuffer blocks_, mask_;  ///< spectra of the picture's blocks, and of the mask's parts
-
- private:
-  /// The size of equal batches for the blocks of a step, or for all blocks where the mask is cut.
-  int batch_for(int out_width, int out_height) const {
-    const auto& [x, y, atomic] = schedule_;
-    const int apart_x = parts_ > 1 ? 1 : x.steps, apart_y = parts_ > 1 ? 1 : y.steps;
-    const int blocks =
-        ceil_div(x.blocks(out_width), apart_x) * ceil_div(y.blocks(out_height), apart_y);
-    const int most = std::clamp(int(kBatchSamples / frame_.samples()), 1, kMaxBatch);
-    return ceil_div(blocks, ceil_div(blocks, most));
+  void add_up(const DevicePlane& in, const PlaneView<float>& sums, Shift shift) override {
+    const Interval all_x{0, schedule_.x.weights()}, all_y{0, schedule_.y.weights()};
+    const Complex* blocks = nullptr;
+    for (int step = 0; step < this->steps(); ++step) {
+      const auto on = this->launch_of(in, sums, shift, step, all_x, all_y);
+      if (step == 0 && keeps_blocks()) blocks = spectra_of_blocks(in, sums, on.x, on.y);
+      for_batches({on.x, on.y, 0}, [&](const Batch& batch, int n) {
+        if (keeps_blocks()) {
+          sum_products(blocks, batch, n);
+        } else {
+          load_blocks(in, batch, n);
+          fft_->forward(as<float>(frames_), as<Complex>(spectra_));
+          multiply_conjugate(as<Complex>(spectra_), as<Complex>(mask_), batch_of(n), this->stream_);
+        }
+        fft_->inverse(as<Complex>(spectra_), as<float>(frames_));
+        const auto kernel = schedule_.divided  ? add_blocks_kernel<Add::in_private>
+                            : schedule_.atomic ? add_blocks_kernel<Add::atomically>
+                                               : add_blocks_kernel<Add::alone>;
+        launch(grid_over(schedule_.x.reach(), schedule_.y.reach(), n), block_of_threads(),
+               this->stream_, kernel, frames(), sums, batch);
+      });
+    }
   }
 
-  /// Where the mask is cut, every block's spectrum is kept, since several rows of pairs need it.
+ private:
+  std::size_t length() const { return frame_.frequencies(); }
+  Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
+  Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
+
+  /// Every block's spectrum is kept where several intervals need it, or other masks do.
+  bool keeps_blocks() const { return parts_ > 1 || this->options_.transforms; }
+
+  int batch_for(int out_width, int out_height) const {
+    return schedule_.batch(int(frame_.samples()), out_width, out_height, keeps_blocks());
+  }
+
+  std::size_t kept_bytes(int out_width, int out_height) const {
+    return kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex);
+  }
+
   std::size_t kept_spectra(int out_width, int out_height, int batch) const {
-    const auto& [x, y, atomic] = schedule_;
-    return parts_ > 1 ? round_up(x.blocks(out_width) * y.blocks(out_height), batch) : 0;
+    return keeps_blocks()
+               ? round_up(schedule_.x.most_blocks(out_width) * schedule_.y.most_blocks(out_height),
+                          batch)
+               : 0;
   }
 
   void zero_rows(float* data, int columns, int rows) const {
@@ -238,114 +263,96 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
     }
   }
 
-  DeviceBuffer workspace_;
-};
-
-template <class T>
-class TransformedBlocksPlan : public BlockSpectraPlan<T> {
-  using Base = BlockSpectraPlan<T>;
-  using Base::batch_, Base::batch_of, Base::blocks_, Base::fft_, Base::frame_, Base::frames_,
-      Base::length, Base::mask_, Base::parts_, Base::schedule_, Base::spectra_;
-
- public:
-  TransformedBlocksPlan(const Problem& problem, const PlanOptions& options,
-                        const BlockSchedule& schedule)
-      : Base(problem, options, schedule),
-        block_{schedule.x.block, schedule.y.block},
-        ghost_(ghost_sample<T>(problem)) {}
-
- protected:
-  void add_up(const DevicePlane& in, const PlaneView<float>& sums, Shift shift) override {
-    const auto& [x, y, atomic] = schedule_;
-    if (parts_ > 1) {
-      blocks_x_ = x.blocks(sums.width);
-      blocks_y_ = y.blocks(sums.height);
-      for_batches(
-          {0, 0, 1, 1, blocks_x_, 0}, blocks_x_ * blocks_y_, [&](const Batch& batch, int n) {
-            load_blocks(in, sums, shift, batch, n);
-            fft_->forward(as<float>(frames_), as<Complex>(blocks_) + batch.begin * length());
-          });
+  /// The spectra of all blocks of a plane, which another plan may have left.
+  const Complex* spectra_of_blocks(const DevicePlane& in, const PlaneView<float>& sums,
+                                   const Intervals& x, const Intervals& y) {
+    SharedTransforms* const shared = this->options_.transforms.get();
+    if (!shared) {
+      transform_blocks(in, x, y, as<Complex>(blocks_.spectra));
+      return as<Complex>(blocks_.spectra);
     }
-    for (int down = 0; down < y.interleaved(); ++down) {
-      for (int across = 0; across < x.interleaved(); ++across) {
-        add_rows(in, sums, shift, {across, down, x.interleaved(), y.interleaved()});
-      }
+    using Planes = std::vector<KeptSpectra>;
+    if (!std::any_cast<std::shared_ptr<Planes>>(&shared->kept))
+      shared->kept = std::make_shared<Planes>();
+    Planes& planes = **std::any_cast<std::shared_ptr<Planes>>(&shared->kept);
+    if (picture_ != shared->picture()) plane_ = 0;
+    picture_ = shared->picture();
+    if (plane_ == planes.size()) planes.emplace_back();
+    KeptSpectra& kept = planes[plane_++];
+    // Windows of plans may differ, so that only whole planes are alike.
+    const Problem& p = this->problem_;
+    const int height = sums.height / schedule_.buffers();
+    const bool whole = sums.width == p.out_width() && height == p.out_height();
+    const KeptSpectra::Cut cut{picture_,
+                               this->options_.device,
+                               {{in.width, in.height},
+                                {frame_.columns, frame_.rows},
+                                {x.axis.block, y.axis.block},
+                                {x.origin, y.origin},
+                                {x.samples, y.samples}},
+                               p.border,
+                               double(ghost_)};
+    if (whole && kept.cut == cut) {
+      ++shared->found;
+      return as<Complex>(kept.spectra);
     }
+    kept.cut.reset();
+    this->hold(kept.spectra, kept_bytes(sums.width, height));
+    transform_blocks(in, x, y, as<Complex>(kept.spectra));
+    ++shared->made;
+    if (whole) kept.cut = cut;
+    return as<Complex>(kept.spectra);
   }
 
- private:
-  /// Adds the sums over every q-th part, or those of the only part.
-  void add_rows(const DevicePlane& in, const PlaneView<float>& sums, Shift shift,
-                const EveryPart& every) {
-    const auto& [x, y, atomic] = schedule_;
-    const int left = every.first_x * x.part, above = every.first_y * y.part;
-    if (left >= x.side || above >= y.side) return;
-    for (int step = 0; step < x.steps * y.steps; ++step) {
-      const Interval on_x = x.blocks_of_step(sums.width, {left, x.part}, step % x.steps);
-      const Interval on_y = y.blocks_of_step(sums.height, {above, y.part}, step / x.steps);
-      const Batch blocks{on_x.first, on_y.first, x.steps, y.steps, on_x.count, 0};
-      for_batches(blocks, on_x.count * on_y.count, [&](const Batch& batch, int n) {
-        if (parts_ > 1) {
-          sum_products(batch, n, every);
-        } else {
-          load_blocks(in, sums, shift, batch, n);
-          fft_->forward(as<float>(frames_), as<Complex>(spectra_));
-          multiply_conjugate(as<Complex>(spectra_), as<Complex>(mask_), batch_of(n), this->stream_);
-        }
-        fft_->inverse(as<Complex>(spectra_), as<float>(frames_));
-        for (int d = 0; d < x.divisions * y.divisions; ++d) {
-          add_blocks(sums, batch, n, x.division(d % x.divisions, x.part),
-                     y.division(d / x.divisions, y.part), left, above);
-        }
-      });
+  /// Transforms all blocks, each once.
+  void transform_blocks(const DevicePlane& in, Intervals x, Intervals y, Complex* spectra) {
+    for (Intervals* on : {&x, &y}) {
+      on->axis.part = on->axis.side;
+      on->axis.apart = on->axis.block;
+      on->first = on->step = 0;
+      on->every = 1;
+      on->count = on->blocks();
     }
-  }
-
-  Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
-
-  /// Calls f(batch, n) for batches of n <= batch_ blocks each.
-  template <class F>
-  void for_batches(Batch batch, int blocks, F f) const {
-    for (; batch.begin < blocks; batch.begin += batch_) {
-      f(batch, std::min(batch_, blocks - batch.begin));
-    }
-  }
-
-  void load_blocks(const DevicePlane& in, const PlaneView<float>& sums, Shift shift,
-                   const Batch& batch, int n) const {
-    const Mask& mask = this->problem_.mask;
-    const Extent samples{sums.width + mask.width - 1, sums.height + mask.height - 1};
-    const dim3 grid = grid_over(frame_.columns, frame_.rows, n);
-    with_border(this->problem_.border, [&](auto border) {
-      launch(grid, block_of_threads(), this->stream_, load_blocks_kernel<T, border()>,
-             in.view<const T>(), frames(), ghost_, batch, block_, samples, shift.x - mask.anchor_x,
-             shift.y - mask.anchor_y);
+    for_batches({x, y, 0}, [&](const Batch& batch, int n) {
+      load_blocks(in, batch, n);
+      fft_->forward(as<float>(frames_), spectra + batch.begin * length());
     });
   }
 
-  void sum_products(const Batch& batch, int n, const EveryPart& every) const {
+  /// Calls f(batch, n) for batches of n <= batch_ intervals each.
+  template <class F>
+  void for_batches(Batch batch, F f) const {
+    const int all = batch.on_x.count * batch.on_y.count;
+    for (; batch.begin < all; batch.begin += batch_) f(batch, std::min(batch_, all - batch.begin));
+  }
+
+  void load_blocks(const DevicePlane& in, const Batch& batch, int n) const {
+    const dim3 grid = grid_over(frame_.columns, frame_.rows, n);
+    with_border(this->problem_.border, [&](auto border) {
+      launch(grid, block_of_threads(), this->stream_, load_blocks_kernel<T, border()>,
+             in.view<const T>(), frames(), ghost_, batch);
+    });
+  }
+
+  void sum_products(const Complex* spectra, const Batch& batch, int n) const {
     const int frequencies = int(length());
-    const SpectrumGrid blocks{as<Complex>(blocks_), blocks_x_, blocks_y_, frequencies};
+    const SpectrumGrid blocks{spectra, batch.on_x.blocks(), batch.on_y.blocks(), frequencies};
     const SpectrumGrid parts{as<Complex>(mask_), schedule_.x.parts(), schedule_.y.parts(),
                              frequencies};
     const dim3 grid(ceil_div(frequencies, kProductThreads), n);
-    launch(grid, dim3(kProductThreads), this->stream_, sum_products_kernel, blocks, parts, every,
-           batch, as<Complex>(spectra_));
+    launch(grid, dim3(kProductThreads), this->stream_, sum_products_kernel, blocks, parts, batch,
+           as<Complex>(spectra_));
   }
 
-  void add_blocks(const PlaneView<float>& sums, const Batch& batch, int n, Interval columns,
-                  Interval rows, int left, int above) const {
-    if (columns.count == 0 || rows.count == 0) return;
-    const Stretch stretch{columns.first - (schedule_.x.part - 1),
-                          rows.first - (schedule_.y.part - 1), columns.count, rows.count};
-    launch(grid_over(columns.count, rows.count, n), block_of_threads(), this->stream_,
-           schedule_.atomic ? add_blocks_kernel<true> : add_blocks_kernel<false>, frames(), sums,
-           batch, block_, stretch, left, above);
-  }
-
-  int blocks_x_ = 0, blocks_y_ = 0;  ///< whose spectra are kept, where the mask is cut
-  const Extent block_;
+  const Blocks frame_;  ///< a single frame
+  const int parts_;
   const T ghost_;
+  int batch_ = 0;  ///< frames that are transformed at a time
+  std::optional<Fft> fft_;
+  DeviceBuffer frames_, spectra_, mask_, workspace_;  ///< mask_: spectra of the mask's parts
+  KeptSpectra blocks_;                                ///< of a plane that no other plan has
+  int picture_ = -1;                                  ///< the latest that was shared
+  std::size_t plane_ = 0;                             ///< how many of its planes this plan has had
 };
 
 }  // namespace

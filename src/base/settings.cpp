@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "src/base/errors.hpp"
@@ -11,15 +13,26 @@
 namespace convfilt {
 namespace {
 
-int number_of(const SettingInfo& info, const std::string& word) {
+std::optional<int> number_in(const SettingInfo& info, std::string_view word) {
   const char* end = word.data() + word.size();
   int number = 0;
   const auto [stop, error] = std::from_chars(word.data(), end, number);
   if (error != std::errc() || stop != end || number < info.lowest || number > info.highest)
+    return std::nullopt;
+  return number;
+}
+
+int number_of(const SettingInfo& info, const std::string& word) {
+  const std::size_t x = info.sides ? word.find('x') : word.npos;
+  const auto columns = number_in(info, std::string_view(word).substr(0, x));
+  const auto rows =
+      x == word.npos ? columns : number_in(info, std::string_view(word).substr(x + 1));
+  if (!columns || !rows)
     throw UsageError("--" + std::string(info.name) + ": " + in_quotes(word) +
                      " is not a whole number, " + std::to_string(info.lowest) + " to " +
-                     std::to_string(info.highest));
-  return number;
+                     std::to_string(info.highest) +
+                     (info.sides ? ", or two of them, as 32x8" : ""));
+  return info.sides ? TileSides{*columns, *rows}.value() : *columns;
 }
 
 }  // namespace

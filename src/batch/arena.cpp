@@ -1,5 +1,8 @@
 #include "src/batch/arena.hpp"
 
+#include <oneapi/tbb/cache_aligned_allocator.h>
+
+#include <cstddef>
 #include <exception>
 
 namespace convfilt {
@@ -8,6 +11,11 @@ Arena::Arena(int threads)
     : no_others_(oneapi::tbb::global_control::max_allowed_parallelism, 1),
       // All places are kept for threads that come in, so that oneTBB has none to send.
       arena_(threads + 1, unsigned(threads + 1)) {
+  // While oneTBB 2022 makes its first arena, it asks for memory under a lock that its exception
+  // takes, too: without memory it hangs. It keeps what it gets here, and then asks for no more.
+  constexpr std::size_t kOfFirstArena = std::size_t{256} << 10;
+  oneapi::tbb::cache_aligned_allocator<std::byte> memory;
+  memory.deallocate(memory.allocate(kOfFirstArena), kOfFirstArena);
   arena_.initialize();
   try {
     others_.reserve(std::size_t(threads));

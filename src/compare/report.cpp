@@ -160,7 +160,7 @@ constexpr Quantity kQuantities[] = {
        return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
      }},
     {"sectors an output",
-     [](const Row& row) {
+     [](const Row& row) {  // fetches of textures are counted by themselves
        return row.counted && row.counted->texture_fetches == 0 ? row.counted->sectors
                                                                : std::nullopt;
      },
@@ -172,7 +172,7 @@ std::string marks_of(const Row& row, const Problem& problem) {
   if (row.by_auto) marks += kByAuto;
   if (!broken_bound(row, "").empty()) marks += kBroken;
   if (row.times && is_piece(row, problem)) marks += kPiece;
-  return marks.empty() ? "" : " " + marks;
+  return marks;
 }
 
 /// How many times as long the choice of auto takes as the fastest of its family on its device.
@@ -188,33 +188,23 @@ std::optional<double> auto_over_best(const Comparison& comparison) {
   return most / chosen->times->pixels_per_second;
 }
 
-/// The lines of a brief table. Of many strategies they are those of the lectures, auto's choice, the
-/// fastest, and what went wrong, so that the report fits a screen.
+/// The lines of a brief table. Of many strategies they are those that lectures compare, auto's
+/// choice, the fastest, and what went wrong, so that the report fits a screen.
 std::vector<Entry> brief_entries(const Group& group) {
-  constexpr std::size_t kMany = 12, kFew = 8;
-  const std::vector<Entry> all = entries_of(group);
-  if (all.size() <= kMany) return all;
+  constexpr std::size_t kMany = 12;
   constexpr std::array kLectures = {"basic", "tiled-in", "tiled-out", "cached", "in-parts"};
-  const auto cost = [&](const Entry& entry) {
-    double least = std::ranges::count(kLectures, entry.contender) > 0 ? 1 : 1e9;
-    for (const Comparison* comparison : group) {
-      const Row* row = row_of(*comparison, entry);
-      if (!row) continue;
-      if (!broken_bound(*row, "").empty() || (!row->refusal.empty() && !row->refused)) return 0.0;
-      if (row->by_auto) least = 1;
-      if (row->times) least = std::min(least, row->times->best.value_or(1) + 1);
-    }
-    return least;
-  };
-  std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t k = 0; k < all.size(); ++k) order.emplace_back(cost(all[k]), k);
-  std::ranges::sort(order);
-  std::vector<Entry> some;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const auto place = std::ranges::find(order, k, &std::pair<double, std::size_t>::second);
-    if (place->first <= 1 || place - order.begin() < std::ptrdiff_t(kFew)) some.push_back(all[k]);
-  }
-  return some;
+  std::vector<Entry> entries = entries_of(group);
+  if (entries.size() <= kMany) return entries;
+  std::erase_if(entries, [&](const Entry& entry) {
+    return std::ranges::count(kLectures, entry.contender) == 0 &&
+           std::ranges::none_of(group, [&](const Comparison* comparison) {
+             const Row* row = row_of(*comparison, entry);
+             return row && (row->by_auto || (row->times && row->times->best == 1) ||
+                            !broken_bound(*row, "").empty() ||
+                            (!row->refusal.empty() && !row->refused));
+           });
+  });
+  return entries;
 }
 
 Table brief_table(const Group& group, const std::vector<Entry>& entries, const Style& style) {
@@ -225,12 +215,14 @@ Table brief_table(const Group& group, const std::vector<Entry>& entries, const S
         mark_width = std::max(mark_width, marks_of(row, comparison->problem).size());
   // Marks stand right of the digits, so that the digits stay below each other.
   const auto aligned = [&](const std::string& text, const std::string& marks) {
-    return text + marks + std::string(mark_width - std::min(mark_width, marks.size()), ' ');
+    const std::string between = style.markdown && !marks.empty() ? " " : "";
+    return text + between + marks +
+           std::string(mark_width - std::min(mark_width, marks.size()), ' ');
   };
   Table table;
   table.head = {"strategy", "device"};
   table.groups.resize(table.words = 2);
-  Table::Line best{{"auto / best", ""}, ""};
+  Table::Line best{{"auto / family best", ""}, ""};
   std::vector<Table::Line> lines;
   for (const Entry& entry : entries)
     lines.push_back({{entry.contender, name_of(entry.location)}, ""});
@@ -275,27 +267,26 @@ Table brief_table(const Group& group, const std::vector<Entry>& entries, const S
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
 std::string reasons_of(const Group& group, const std::vector<Entry>& entries, const Style& style) {
   constexpr std::size_t kMostReasons = 2;
-  Lists failed, refused, why_refused;
+  Lists refusals, refused, failures;
   for (const Entry& entry : entries) {
     for (const Comparison* comparison : group) {
       const Row* row = row_of(*comparison, entry);
       if (!row || row->refusal.empty()) continue;
       const std::string who = entry.contender + " on " + name_of(entry.location);
       const std::string mask = short_label(comparison->problem.mask);
-      (row->refused ? why_refused : failed).add(who + ": " + row->refusal, mask);
+      (row->refused ? refusals : failures).add(who + ": " + row->refusal, mask);
       if (row->refused) refused.add(who, mask);
     }
   }
   std::string text;
-  for (const std::string& line : failed.lines(" (", ")")) text += style.note(line);
-  const std::size_t more = entries_of(group).size() - entries.size();
-  const std::string others =
-      more > 0 ? "--table full has " + std::to_string(more) + " more, slower or just counted" : "";
-  if (refused.size() > 0 && (more > 0 || why_refused.size() > kMostReasons))
-    return text + style.note("refused: " + refused.text(" at ") + "; " +
-                             (more > 0 ? others : "--table full says why"));
-  if (more > 0) text += style.note(others);
-  for (const std::string& line : why_refused.lines(" (", ")")) text += style.note(line);
+  for (const Lists* lists : {&refusals, &failures}) {
+    if (lists == &refusals && lists->size() > kMostReasons) {
+      text += style.note("refused: " + refused.text(" at ") + "; --table full says why");
+      continue;
+    }
+    for (const auto& [reason, masks] : lists->all())
+      text += style.note(reason + (masks.size() == group.size() ? "" : ", at " + listed(masks)));
+  }
   return text;
 }
 
@@ -329,10 +320,12 @@ int most_runs(std::span<const Comparison> comparisons) {
 std::string brief_legend(std::span<const Comparison> comparisons, const Style& style) {
   std::string text;
   if (const int runs = most_runs(comparisons); runs > 0)
-    text += style.note("time: median of up to " + std::to_string(runs) +
-                       " runs, as a multiple of a copy of as many bytes on that device");
+    text += style.note("time: in copies of as many bytes there, the median of up to " +
+                       std::to_string(runs) + " runs, pixels already there");
   if (any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); }))
-    text += style.note("reads, sectors of 32 bytes: asked for by threads, caches or not");
+    text += style.note(
+        "reads, and sectors of 32 bytes: what threads ask for, counted in the emulator, caches or "
+        "not");
   std::string marks;
   const auto add = [&](const char* mark) {
     marks += (marks.empty() ? "" : "; ") + std::string(mark);
@@ -345,9 +338,7 @@ std::string brief_legend(std::span<const Comparison> comparisons, const Style& s
   if (any(comparisons, [](const Row& row, const Problem& problem) {
         return row.times && is_piece(row, problem);
       }))
-    add("~: on a piece of the picture");
-  if (std::ranges::any_of(comparisons, [](const Comparison& c) { return auto_over_best(c).has_value(); }))
-    add("auto / best is within its family");
+    add("~: on a piece of the picture, as the whole takes too long");
   return marks.empty() ? text : text + style.note(marks);
 }
 
@@ -357,12 +348,15 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
   for (const Group& group : groups_of(comparisons)) {
     text += style.heading(head.input + ": " + title_of(group.front()->problem));
     if (!style.markdown) text.pop_back();  // a screen has few lines
-    text += devices_of(group, style);
-    if (style.markdown) text += "\n";
+    const std::string gap = style.markdown ? "\n" : "";
     const std::vector<Entry> entries = brief_entries(group);
+    text += devices_of(group, style) + gap;
     if (const Table table = brief_table(group, entries, style); !table.lines.empty())
-      text += style.table(table) + (style.markdown ? "\n" : "");
+      text += style.table(table) + gap;
     text += reasons_of(group, entries, style);
+    if (const std::size_t more = entries_of(group).size() - entries.size(); more > 0)
+      text += style.note(std::to_string(more) +
+                         " more, slower here or just counted, are in --table full");
   }
   return text + brief_legend(comparisons, style);
 }

@@ -26,7 +26,7 @@ std::string full_name(const Row& row) {
 /// What keeps a row from being faster.
 std::string limit_of(const Times& times) {
   if (times.roofline > 1) return "fewer operations than direct sums";
-  return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it at " +
+  return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it, and allows " +
          figure(1 / times.roofline) + " times that";
 }
 
@@ -120,7 +120,7 @@ std::string tiles(Comparisons group) {
   }
   if (counted.first.basic) {
     const auto& [basic, tiled] = counted.first;
-    add("By count, at " + counted.second + " basic asks for " +
+    add("Kernels were counted, not timed: at " + counted.second + " basic asks for " +
         accesses_of(*basic->counted) + ", " + tiled->contender + " for " +
         figure(reads_of(*tiled->counted)) + " in " + figure(*tiled->counted->sectors) + " and " + shared_of(*tiled->counted) +
         "; which is faster depends on a GPU's caches.");
@@ -138,9 +138,8 @@ std::string tile_sizes(Comparisons group) {
       const std::string size =
           std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows);
       all.add(size, "");
-      const std::string name = row.contender.substr(0, row.contender.find(':'));
-      auto found = std::ranges::find(kernels, name, &std::pair<std::string, Lists>::first);
-      if (found == kernels.end()) found = kernels.insert(found, {name, Lists()});
+      auto found = std::ranges::find(kernels, row.contender, &std::pair<std::string, Lists>::first);
+      if (found == kernels.end()) found = kernels.insert(found, {row.contender, Lists()});
       found->second.add("", size);
     }
   }
@@ -163,29 +162,12 @@ std::string rightness(Comparisons group) {
   }
   if (wrong.size() > 0) return "Wrong: " + wrong.text(" at ") + ".";
   if (!worst) return "";
-  return "All are right within " + figure(worst->accuracy->largest) + " " +
-         difference_unit(group.front()->problem) + ".";
+  return "Every result keeps its family's bound; the largest difference is " +
+         figure(worst->accuracy->largest) + " " + difference_unit(group.front()->problem) +
+         ", of " + full_name(*worst) + ".";
 }
 
 }  // namespace
-
-void Lists::add(const std::string& name, const std::string& word) {
-  const auto found = std::ranges::find(lists_, name, &List::first);
-  auto& words = found == lists_.end() ? lists_.emplace_back(name, Words()).second : found->second;
-  if (std::ranges::find(words, word) == words.end()) words.push_back(word);
-}
-
-std::vector<std::string> Lists::lines(const std::string& before, const std::string& after) const {
-  std::vector<std::string> lines;
-  for (const auto& [name, words] : lists_) lines.push_back(name + before + listed(words) + after);
-  return lines;
-}
-
-std::string Lists::text(const std::string& before) const {
-  std::string text;
-  for (const std::string& line : lines(before)) text += (text.empty() ? "" : "; ") + line;
-  return text;
-}
 
 std::string summary_of(Comparisons group) {
   std::string text;

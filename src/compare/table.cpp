@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "src/base/suggest.hpp"
 #include "src/base/width.hpp"
 
 namespace convfilt {
@@ -43,6 +44,19 @@ void fit_groups(const Table& table, std::vector<std::size_t>& widths) {
 }
 
 }  // namespace
+
+void Lists::add(const std::string& name, const std::string& word) {
+  const auto found = std::ranges::find(lists_, name, &List::first);
+  auto& words = found == lists_.end() ? lists_.emplace_back(name, Words()).second : found->second;
+  if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+}
+
+std::string Lists::text(const std::string& at) const {
+  std::string text;
+  for (const auto& [name, words] : lists_)
+    text += (text.empty() ? "" : "; ") + name + at + listed(words);
+  return text;
+}
 
 std::string as_text(const Table& table, std::size_t width) {
   std::vector<std::size_t> widths;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace convfilt {
@@ -20,6 +21,23 @@ struct Table {
   std::vector<Line> lines;
   std::vector<std::string> groups{};  ///< what stands above the heads of neighbours that share it;
                                       ///< empty, or one for each head
+};
+
+/// Names, each with the words that belong to it, in the order of their first words.
+class Lists {
+ public:
+  void add(const std::string& name, const std::string& word);
+
+  /// "a at 1 and 2; b at 3", where `at` is " at ".
+  std::string text(const std::string& at) const;
+
+  std::size_t size() const { return lists_.size(); }
+  const auto& all() const { return lists_; }
+
+ private:
+  using Words = std::vector<std::string>;
+  using List = std::pair<std::string, Words>;
+  std::vector<List> lists_;
 };
 
 /// Columns are as wide as their widest cell, with two blanks before each; no line ends in blanks. A

@@ -1,5 +1,5 @@
 /// How blocks whose output tiles overlap are added up, in drawings: launches, the divisions of a
-/// block's outputs, and the parts of the mask.
+/// schedule, and the parts of the mask.
 #pragma once
 
 #include <string>
@@ -10,10 +10,9 @@
 
 namespace convfilt {
 
-/// The launch, from 1 on, in which a block adds that division of its outputs under one part of the
-/// mask. Blocks and divisions are numbered from the left and from above, from 0 on.
-int launch_of(const Geometry& geometry, int block_x, int block_y, int division_x = 0,
-              int division_y = 0);
+/// The launch, from 1 on, in which a block adds its outputs under one part of the mask. Blocks are
+/// numbered from the left and from above, from 0 on.
+int launch_of(const Geometry& geometry, int block_x, int block_y);
 
 /// A drawing in its own place of a page, as a part of page_of(). Its title begins with the letter.
 using DrawAdding = std::string (*)(const Explanation&, PlotSize page, const Box& place,

@@ -154,12 +154,13 @@ void move(BlockTrace& trace, int x, int y) {
 }  // namespace
 
 std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& problem,
-                                      const Tuning& tuning, std::optional<BlockIndex> at) {
+                                      const Tuning& asked, std::optional<BlockIndex> at) {
   if (!strategy.geometry || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
-  if (sums_by_library(strategy, tuning)) return std::nullopt;
+  if (sums_by_library(strategy, asked)) return std::nullopt;
   Problem run = problem;
   // Where an output lies over a sample is that of Mode::same, and the same for blocks of any mode.
   if (!at) run.mode = Mode::same;
+  const Tuning tuning = with_tile_of(strategy, run, asked);
   const Geometry g = block_geometry(strategy, run, tuning);
   const TileAxes axes = tile_axes(run, g);
   if (at) {

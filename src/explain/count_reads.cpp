@@ -52,6 +52,13 @@ std::span<const CountName> watched_counts() {
   return kNames;
 }
 
+Tuning with_tile_of(const Strategy& strategy, const Problem& problem, Tuning tuning) {
+  if (problem.mask.height == 1 && problem.mask.width > 1 && strategy.has(Setting::tile) &&
+      !tuning[Setting::tile])
+    tuning[Setting::tile] = strategy.geometry(problem, tuning).out_columns;
+  return tuning;
+}
+
 std::size_t parts_with_launches(const Geometry& g) {
   const bool own = g.adding_x.sums == 0 && !g.adding_x.parts.empty();
   return own ? g.adding_x.parts.size() * g.adding_y.parts.size() : 1;
@@ -120,8 +127,9 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
 }
 
 std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
-                                         const Tuning& tuning) {
+                                         const Tuning& asked) {
   if (!strategy.geometry) return std::nullopt;
+  const Tuning tuning = with_tile_of(strategy, problem, asked);
   const Geometry geometry = strategy.geometry(problem, tuning);
   const auto [one_column, one_row] = clipped(strategy, problem, tuning, geometry);
   const auto [columns, rows] = blocks_before(problem.mask, geometry);
@@ -151,8 +159,9 @@ struct Watched {
 };
 
 std::optional<Watched> watched(const Strategy& strategy, const Problem& problem,
-                               const Tuning& tuning, bool padded_pitch) {
+                               const Tuning& asked, bool padded_pitch) {
   if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
+  const Tuning tuning = with_tile_of(strategy, problem, asked);
   const Geometry g = strategy.geometry(problem, tuning);
   const auto [columns, rows] = blocks_before(problem.mask, g);
   const int steps_x = std::max(1, g.adding_x.steps), steps_y = std::max(1, g.adding_y.steps);
@@ -188,7 +197,8 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
                                                const Tuning& tuning, bool padded_pitch) {
   const auto block = watched(strategy, problem, tuning, padded_pitch);
   if (!block) return std::nullopt;
-  const std::optional<Counts> formula = strategy.block_counts(block->picture, tuning, block->place);
+  const std::optional<Counts> formula =
+      strategy.block_counts(block->picture, block->options.tuning, block->place);
   if (!formula) return std::nullopt;
   return WatchedBlock{*formula, counts_of(strategy, block->picture, block->options)};
 }

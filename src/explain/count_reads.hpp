@@ -54,6 +54,10 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
 std::optional<Counts> count_watched_block(const Strategy& strategy, const Problem& problem,
                                           const Tuning& tuning, bool padded_pitch);
 
+/// The settings with the tile by default written into them where a mask of one row has blocks as
+/// long as the row, so that a picture of several blocks has the problem's.
+Tuning with_tile_of(const Strategy& strategy, const Problem& problem, Tuning tuning);
+
 /// The problem on a picture of whole blocks, so few that there is just one in the middle, far from
 /// all edges. The strategy must have blocks.
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning);

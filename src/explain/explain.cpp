@@ -65,9 +65,9 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   }
   if (g.wide_columns > 0) return reads_in_loads(g, axes);
   const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
-  if (in_tile == 0 && one_each && g.loads == taps) {
+  if (in_tile == 0 && one_each && g.loads - g.mask_loads == taps) {
     const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
-    return Reads{inside, axes.taps() - inside};
+    return Reads{inside + (g.mask_loads > 0 ? axes.taps() : 0), axes.taps() - inside};
   }
   return std::nullopt;
 }
@@ -96,9 +96,9 @@ Part first_share(const Mask& mask) {
           ceil_div(mask.width, kMaxPartSide) * ceil_div(mask.height, kMaxPartSide)};
 }
 
-/// The part that blocks of the input spread over their outputs, where no library sums.
-Part spread_part(const Geometry& g, const Mask& mask, bool by_library) {
-  if (by_library || g.in_columns == 0 || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
+/// The part that blocks of the input spread over their outputs.
+Part spread_part(const Geometry& g, const Mask& mask) {
+  if (g.in_columns == 0 || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
     return {mask.width, mask.height};
   const int width = g.out_columns - g.in_columns + 1, height = g.out_rows - g.in_rows + 1;
   return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
@@ -109,8 +109,8 @@ void cut_mask(Explanation& e) {
   if (!e.strategy->geometry) return;
   const Mask& mask = e.asked.mask;
   const Geometry whole = e.strategy->geometry(e.asked, e.tuning);
-  for (const Part& part :
-       {first_share(mask), spread_part(whole, mask, sums_by_library(*e.strategy, e.tuning))}) {
+  if (sums_by_library(*e.strategy, e.tuning)) return;
+  for (const Part& part : {first_share(mask), spread_part(whole, mask)}) {
     if (part.count == 1) continue;
     Problem first = e.asked;
     first.mask = make_mask("first part of " + mask.name, part.width, part.height,
@@ -223,13 +223,21 @@ std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& 
                                        const Tuning& tuning) {
   const double reads = reads_per_output(strategy, problem, tuning);
   if (reads == 0) return std::nullopt;
-  const double bytes = (reads + 1) * double(size_of(problem.depth));
+  const double sample = double(size_of(problem.depth));
   const Explanation e = parts_of(strategy, problem, tuning);
   const Geometry g = strategy.geometry(e.problem, tuning);
+  const double weights = e.parts * g.mask_loads / (double(g.step_x()) * g.step_y());
+  const double bytes = (reads + 1) * sample + weights * (4 - sample);
   if (g.sum_bytes > 0) {
-    // Each sum is set to zero before, and read once more when it is finished.
+    // Each sum is set to zero before, in all buffers, and those that intervals reach are read when
+    // the output is finished.
     const double outputs = double(g.step_x()) * g.step_y();
-    return bytes + (e.parts * (g.adds + g.sum_accesses) / outputs + 2) * g.sum_bytes;
+    const auto finished = [&](const Adding& a, int out, int in) {
+      return g.private_sums == 1 ? 1 : std::min(a.sums, int(a.parts.size())) * double(out) / in;
+    };
+    const double whole = g.private_sums + finished(g.adding_x, g.out_columns, g.in_columns) *
+                                              finished(g.adding_y, g.out_rows, g.in_rows);
+    return bytes + (e.parts * (g.adds + g.sum_accesses) / outputs + whole) * g.sum_bytes;
   }
   // Between two parts a sum is written and read again, as 32 bits.
   const bool waits = strategy.family_of(tuning) == Family::direct;

@@ -6,6 +6,7 @@
 
 #include "src/base/suggest.hpp"
 #include "src/explain/count_reads.hpp"
+#include "src/explain/schedule.hpp"
 
 namespace convfilt {
 namespace {
@@ -344,6 +345,11 @@ std::string to_text(const Explanation& e) {
     tell_threads(e, lines);
     tell_tiles(e, lines);
     if (!e.geometry->note.empty()) lines.line("note", e.geometry->note);
+    if (e.geometry->adding_x.divisions > 0)
+      for (const ScheduleText& schedule : schedule_texts(*e.strategy, e.asked, e.tuning)) {
+        lines.heading(schedule.heading);
+        for (const auto& [name, text] : schedule.lines) lines.line(name, text);
+      }
     tell_reads(e, lines);
     tell_warps(e, lines);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/transform/block_schedule.hpp"
+
 namespace convfilt {
 
 int TileAxis::outputs_of(int t) const {
@@ -49,10 +51,11 @@ std::int64_t TileAxis::all_taps_inside() const {
 }
 
 TileAxes tile_axes(const Problem& p, const Geometry& g) {
+  const bool bare = g.adding_x.steps > 0 && transform::zeros_outside(p);
   return {{p.width, p.out_width(), p.mask.width, p.lead_x(), p.mask.anchor_x, g.out_columns,
-           g.step_x(), g.in_columns, g.lead_x},
+           g.step_x(), g.in_columns, g.lead_x, bare},
           {p.height, p.out_height(), p.mask.height, p.lead_y(), p.mask.anchor_y, g.out_rows,
-           g.step_y(), g.in_rows, g.lead_y}};
+           g.step_y(), g.in_rows, g.lead_y, bare}};
 }
 
 }  // namespace convfilt

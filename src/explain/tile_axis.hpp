@@ -10,22 +10,23 @@
 namespace convfilt {
 
 struct TileAxis {
-  int inputs = 0;   ///< samples of the picture along the axis
-  int outputs = 0;  ///< the result's length
-  int side = 0;     ///< the mask's length
-  int lead = 0;     ///< output n sums the samples from n - lead on
-  int anchor = 0;   ///< the mask's: output n lies over sample n - lead + anchor
-  int tile = 0;     ///< outputs of a block
-  int step = 0;     ///< from block to block; less than `tile` where output tiles overlap
-  int in_tile = 0;  ///< samples of its input tile; 0 = none is kept
-  int in_lead = 0;  ///< how many of them lie before the output tile
+  int inputs = 0;     ///< samples of the picture along the axis
+  int outputs = 0;    ///< the result's length
+  int side = 0;       ///< the mask's length
+  int lead = 0;       ///< output n sums the samples from n - lead on
+  int anchor = 0;     ///< the mask's: output n lies over sample n - lead + anchor
+  int tile = 0;       ///< outputs of a block
+  int step = 0;       ///< from block to block; less than `tile` where output tiles overlap
+  int in_tile = 0;    ///< samples of its input tile; 0 = none is kept
+  int in_lead = 0;    ///< how many of them lie before the output tile
+  bool bare = false;  ///< whether output tiles overlap, and the first block begins with the picture
 
   /// Blocks that cover the outputs: where output tiles overlap, the first begins before them.
-  int tiles() const { return (outputs + tile - 1) / step; }
+  int tiles() const { return bare ? (inputs + step - 1) / step : (outputs + tile - 1) / step; }
 
   /// The first output of tile t, how far right of an output the image's sample under it lies, and
   /// the first sample of the tile's input tile. Tiles may reach beyond the outputs and the image.
-  int first_output(int t) const { return t * step - (tile - step); }
+  int first_output(int t) const { return t * step - (tile - step) + (bare ? side - 1 : 0); }
   int shift() const { return anchor - lead; }
   int first_input(int t) const { return first_output(t) + shift() - in_lead; }
 

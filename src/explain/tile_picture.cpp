@@ -448,10 +448,12 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
       trace ? thread_panels(e, *trace) : std::vector<DrawPanel>();
   const std::vector<DrawAdding> of_adding = adding_panels(e);
   const bool steps = trace && !trace->steps.empty();
+  const std::string launch =
+      e.geometry->adding_x.divisions > 0 ? "the division, the part" : "the launch, the part";
   const std::string turns = steps && of_adding.empty() ? "the step of a load or an output"
-                            : steps                    ? "the step of a load, the launch, the part"
+                            : steps                    ? "the step of a load, " + launch
                             : of_adding.empty()        ? ""
-                                                       : "the launch, the part";
+                                                       : launch;
   const bool idle = !of_threads.empty() && idles(*trace);
   const Legend legend = legend_of(e, corner, !of_threads.empty(), idle, turns);
 

@@ -77,10 +77,16 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs, bool 
   how.threads = options_.request.threads;
   how.padded_pitch = options_.padded_pitch;
   how.tuning = options_.request.tuning;
+  how.transforms = transforms_;
   report_.choice = choice;
   prepared_.push_back(
       {problem, finite, choice, choice.strategy->prepare(problem, choice.device, how)});
   return prepared_.back();
+}
+
+void Convolver::next_picture() {
+  if (!transforms_) transforms_ = std::make_shared<SharedTransforms>();
+  transforms_->next_picture();
 }
 
 Problem Convolver::problem_of(const Shape& in, const Mask& mask, double border_value) const {

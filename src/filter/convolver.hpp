@@ -107,6 +107,10 @@ class Convolver {
   /// Takes the report of another convolver, which did the work.
   void adopt(const Report& report);
 
+  /// Says that the next run has another picture than the one before. From the first call on, masks
+  /// that filter one picture share its transforms. Call it before plan_bytes(), too.
+  void next_picture();
+
   /// Says in the report what several runs are for.
   void describe(std::string job) { report_.job = std::move(job); }
 
@@ -134,6 +138,7 @@ class Convolver {
   ConvolverOptions options_;
   Machine machine_;
   std::vector<Prepared> prepared_;  ///< the latest used last
+  std::shared_ptr<SharedTransforms> transforms_;
   Report report_;
   std::string why_whole_;
 };

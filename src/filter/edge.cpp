@@ -311,6 +311,7 @@ void take_edges(const Image& in, std::span<const Mask> masks, Convolver& convolv
   }
   for (int c = 0; c < colours; ++c) {
     take_premultiplied(in, c, threads, plane);
+    if (masks.size() > 1) convolver.next_picture();
     for (std::size_t i = 0; i < masks.size(); ++i)
       convolver.run(plane, whole[i], border_value, runs, responses[i]);
     store_length(responses, masks, weighted ? &alpha : nullptr, c, threads, out);
@@ -347,6 +348,7 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
 WholeNeeds needs_of_edges(const Shape& in, std::span<const Mask> masks, Convolver& convolver) {
   const ConvolverOptions& options = convolver.options();
   convolver.check_border_value(in.depth);
+  if (masks.size() > 1) convolver.next_picture();
   WholeNeeds needs{convolver.result_of(in, masks[0])};
   needs.bytes = bytes_of(needs.result);
   const bool has_alpha = in.channels == 4;
@@ -432,6 +434,8 @@ ResidentWork resident_edges(std::vector<Mask> masks) {
             ResidentPlan made;
             std::vector<std::unique_ptr<Plan>> responses;
             std::vector<double> divisors;
+            const auto transforms =
+                masks.size() > 1 ? std::make_shared<SharedTransforms>() : nullptr;
             for (const Mask& mask : without_divisors(masks)) {
               const Choice choice = convolver.choice_for(plane, mask, options.border_value, runs);
               if (choice.device == DeviceKind::cpu ||
@@ -440,13 +444,16 @@ ResidentWork resident_edges(std::vector<Mask> masks) {
                                  "' is not for this device");
               Problem problem = convolver.problem_of(plane, mask, options.border_value);
               problem.channels = in.channels;
-              responses.push_back(
-                  choice.strategy->prepare(problem, choice.device, plan_options(choice, options)));
+              PlanOptions how = plan_options(choice, options);
+              how.transforms = transforms;
+              responses.push_back(choice.strategy->prepare(problem, choice.device, how));
               if (responses.size() == 1) made.choice = choice;
             }
             for (const Mask& mask : masks) divisors.push_back(mask.divisor);
-            made.plan = make_edge_plan(made.choice.device, std::move(responses),
-                                       std::move(divisors), plan_options(made.choice, options));
+            PlanOptions how = plan_options(made.choice, options);
+            how.transforms = transforms;
+            made.plan =
+                make_edge_plan(made.choice.device, std::move(responses), std::move(divisors), how);
             return made;
           },
           2};  // A plan holds floats for the picture and for each response, and the masks' plans.

@@ -39,7 +39,7 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
     : kernel_(kernel), device_(device) {
   const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu",
                  said = folder / "said";
-  write_student(kernel, kernel.text, folder);
+  write_student(kernel, false, folder);
   const Ended ended = run_process(
       {nvcc, "-std=c++20", "-O3", "-w",
        "-arch=sm_" + std::to_string(device.major) + std::to_string(device.minor), "-I",
@@ -80,22 +80,24 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
   std::ofstream jobs(folder / "jobs");
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& trial = *trials[i];
-    const Extent grid = kernel_.launch.grid(trial.width, trial.height);
+    const BlockSides grid =
+        kernel_.launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
     write_trial(kernel_, trial, file("data", i));
-    jobs << trial.width << ' ' << trial.height << ' ' << grid.width << ' ' << grid.height << ' '
-         << repeats << ' ' << file("data", i) << ' ' << file("out", i) << '\n';
+    jobs << grid.width << ' ' << grid.height << ' ' << grid.depth << ' ' << repeats << ' '
+         << file("data", i) << ' ' << file("out", i) << '\n';
   }
   jobs.close();
 
   std::vector<TrialRun> runs;
   while (runs.size() < trials.size()) {
     const std::size_t first = runs.size();
-    const Extent threads = kernel_.launch.threads();
-    const Ended ended = run_process(
-        {(folder / "program").string(), std::to_string(threads.width),
-         std::to_string(threads.height), std::to_string(kernel_.launch.shared_bytes),
-         (folder / "jobs").string(), std::to_string(first), std::to_string(device_.ordinal)},
-        folder / "said", {.seconds = seconds});
+    const BlockSides threads = kernel_.launch.threads();
+    const Ended ended =
+        run_process({(folder / "program").string(), std::to_string(threads.width),
+                     std::to_string(threads.height), std::to_string(threads.depth),
+                     std::to_string(kernel_.launch.shared_bytes), (folder / "jobs").string(),
+                     std::to_string(first), std::to_string(device_.ordinal)},
+                    folder / "said", {.seconds = seconds});
     std::istringstream lines(contents_of(folder / "said"));
     TrialRun run;
     bool is_under_way = false;
@@ -123,7 +125,7 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
       } else if (kind == "end") {
         const std::size_t i = runs.size();
         const std::string bytes = contents_of(file("out", i));
-        run.out.resize(trials[i]->in.size());
+        run.out.resize(trials[i]->outputs());
         if (bytes.size() == run.out.size() * sizeof(float)) {
           std::memcpy(run.out.data(), bytes.data(), bytes.size());
         } else {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -14,88 +13,66 @@
 #include "src/base/splitmix.hpp"
 #include "src/compare/spread.hpp"
 #include "src/lesson/gpu_program.hpp"
+#include "src/lesson/pixels.hpp"
 #include "src/mask/random.hpp"
 
 namespace convfilt {
 namespace {
 
-/// A sample by its column and row; ghost cells as somebody says.
-using Samples = std::function<double(int x, int y)>;
+constexpr int kWide = 300;    ///< columns of a picture, more than a byte counts
+constexpr int kLong = 32771;  ///< samples of a line, more than 16 bits count
 
-/// What the kernel should have made, or what it would make if it did something wrong.
-struct Variant {
-  int dx = 0, dy = 0;  ///< the mask lies that far off
-  bool flipped = false, transposed = false, replicates = false;
-  /// Columns and rows of the picture that count as ghost cells, and of the mask that are left out.
-  int left = 0, right = 0, upper = 0, lower = 0;
-  int first_columns = 0, last_columns = 0, first_rows = 0, last_rows = 0;
+/// Sides of an output.
+struct Size {
+  int width = 1, height = 1, depth = 1;
 };
 
-class Oracle {
- public:
-  explicit Oracle(const Trial& trial) : trial_(trial), mask_(trial.mask) {}
-
-  double at(int x, int y, const Variant& variant = {}) const {
-    double sum = 0;
-    for (int j = variant.first_rows; j < mask_.height - variant.last_rows; ++j)
-      for (int i = variant.first_columns; i < mask_.width - variant.last_columns; ++i)
-        sum += weight(i, j, variant) * sample(x + i - mask_.anchor_x + variant.dx,
-                                              y + j - mask_.anchor_y + variant.dy, variant);
-    return sum;
+/// A picture with so many outputs.
+Trial make_trial(const Size& size, const Mask& mask, const LessonTask& task, double largest = 1) {
+  Trial trial{size.width, size.height, {}, mask};
+  trial.depth = size.depth;
+  trial.mask_depth = task.dimensions == 3 ? mask.height / mask.width : 1;
+  trial.channels = task.channels;
+  trial.is_valid = task.is_valid;
+  trial.is_planar = task.is_planar;
+  trial.largest = largest;
+  if (task.is_valid) {
+    trial.width += mask.width - 1;
+    trial.height += trial.mask_height() - 1;
+    trial.depth += trial.mask_depth - 1;
   }
-
-  /// Sums of floats may be off by their roundings, in any order.
-  double tolerance() const {
-    double sum = 0;
-    for (const double weight : mask_.weights) sum += std::abs(weight / mask_.divisor);
-    return sum * double(mask_.weights.size()) * 1.2e-7 + 1e-30;
-  }
-
- private:
-  double weight(int i, int j, const Variant& variant) const {
-    if (variant.transposed && mask_.width == mask_.height) std::swap(i, j);
-    if (variant.flipped) {
-      i = mask_.width - 1 - i;
-      j = mask_.height - 1 - j;
-    }
-    return double(float(mask_.weight(i, j) / mask_.divisor));
-  }
-
-  double sample(int x, int y, const Variant& variant) const {
-    const bool inside = x >= variant.left && x < trial_.width - variant.right &&
-                        y >= variant.upper && y < trial_.height - variant.lower;
-    if (!inside && !variant.replicates) return 0;
-    x = std::clamp(x, 0, trial_.width - 1);
-    y = std::clamp(y, 0, trial_.height - 1);
-    return double(trial_.in[std::size_t(y) * std::size_t(trial_.width) + std::size_t(x)]);
-  }
-
-  const Trial& trial_;
-  const Mask& mask_;
-};
-
-Trial make_trial(int width, int height, const Mask& mask) {
-  SplitMix random(std::uint64_t(width) * 1000 + std::uint64_t(height));
-  Trial trial{width, height, {}, mask};
-  trial.in.resize(std::size_t(width) * std::size_t(height));
-  for (float& sample : trial.in) sample = float(1 + random.below(1000)) / 1000;
+  SplitMix random(std::uint64_t(trial.width) * 1000 + std::uint64_t(trial.height));
+  trial.in.resize(std::size_t(trial.width) * std::size_t(trial.height) * std::size_t(trial.depth) *
+                  std::size_t(trial.channels));
+  for (float& sample : trial.in) sample = float(largest) * (float(1 + random.below(1000)) / 1000);
   return trial;
 }
 
-constexpr int kWide = 300;  ///< columns of a picture, more than a byte counts
+/// The outputs of a block, in columns, rows and planes; where blocks take the picture's outputs one
+/// after the other, there are some rows.
+Size tile_of(const LaunchSize& launch, const LessonTask& task) {
+  const auto side = [&](std::int64_t said, int dimension, int usual) {
+    return task.dimensions < dimension ? 1 : said > 0 ? int(said) : usual;
+  };
+  return {int(launch.outputs.width), side(launch.outputs.height, 2, 4),
+          side(launch.outputs.depth, 3, 1)};
+}
+
+double taps_of(const LaunchSize& launch, const Mask& mask) {
+  return double(launch.outputs.width) *
+         double(std::max<std::int64_t>(launch.outputs.height, 1) * launch.outputs.depth) *
+         double(mask.weights.size());
+}
 
 /// Whether pictures of some blocks take long, since a thread computes many outputs under a large
 /// mask.
 bool is_slow(const LaunchSize& launch, const Mask& mask) {
-  constexpr double kTaps = 4e6;  // of a block
-  return double(launch.outputs.width) * double(std::max<std::int64_t>(launch.outputs.height, 1)) *
-             double(mask.weights.size()) >
-         kTaps;
+  return taps_of(launch, mask) > 4e6;
 }
 
 /// The picture whose middle block is counted: the block's halo lies inside, and rows begin at lines
 /// of the cache. The last block may be cut, where all would take long.
-std::pair<int, int> counted_size(const LaunchSize& launch, const Mask& mask) {
+Size counted_size(const LaunchSize& launch, const Mask& mask, const LessonTask& task) {
   constexpr int kLine = 32;  // samples
   const int w = int(launch.outputs.width),
             h = int(std::max<std::int64_t>(launch.outputs.height, 1));
@@ -104,102 +81,137 @@ std::pair<int, int> counted_size(const LaunchSize& launch, const Mask& mask) {
     return before + tile + (is_slow(launch, mask) ? radius : before);
   };
   const int rows = is_slow(launch, mask) ? 2 * h + 1 : 3 * h;
-  return {(side(w, mask.width) + kLine - 1) / kLine * kLine, std::max(side(h, mask.height), rows)};
+  return {(side(w, mask.width) + kLine - 1) / kLine * kLine,
+          task.dimensions == 1   ? 1
+          : task.dimensions == 2 ? std::max(side(h, mask.height), rows)
+                                 : side(h, mask.width),
+          task.dimensions == 3 ? side(int(launch.outputs.depth), mask.width) : 1};
 }
 
 /// The sizes at which kernels go wrong: some tiles, one pixel, one less and one more than a tile,
 /// and many columns.
-std::vector<std::pair<int, int>> sizes_for(const LaunchSize& launch, bool is_slow) {
-  const int w = int(launch.outputs.width),
-            h = int(launch.outputs.height > 0 ? launch.outputs.height : 4);
+std::vector<Size> sizes_for(const LaunchSize& launch, bool is_slow, const LessonTask& task) {
+  const auto [w, h, d] = tile_of(launch, task);
+  std::vector<Size> sizes = {{3 * w + 5, 3 * h + 3, 2 * d + 1},
+                             {1, 1, 1},
+                             {w, h, d},
+                             {w + 1, h + 1, d + 1},
+                             {std::max(1, w - 1), std::max(1, h - 1), std::max(1, d - 1)},
+                             {2 * w, 2 * h, 2 * d},
+                             {kWide, 2, 2},
+                             {5, 2 * h + 1, 3},
+                             {2 * w + 1, 3, 2 * d + 1}};
   if (is_slow)
-    return {{w + 5, h + 3}, {1, 1}, {w, h}, {w + 1, 3}, {std::max(1, w - 1), 5}, {5, h + 1}};
-  return {{3 * w + 5, 3 * h + 3},
-          {1, 1},
-          {w, h},
-          {w + 1, h + 1},
-          {std::max(1, w - 1), std::max(1, h - 1)},
-          {2 * w, 2 * h},
-          {kWide, 2},
-          {5, 2 * h + 1},
-          {2 * w + 1, 3}};
+    sizes = {{w + 5, h + 3, d + 1},      {1, 1, 1},    {w, h, d}, {w + 1, 3, 2},
+             {std::max(1, w - 1), 5, 1}, {5, h + 1, d}};
+  for (Size& size : sizes) {
+    if (task.dimensions < 2) size.height = 1;
+    if (task.dimensions < 3) size.depth = 1;
+  }
+  return sizes;
 }
 
 /// The first is counted. Other masks than the first are tried on two pictures alone.
-std::vector<Trial> trials_for(const LaunchSize& launch, const std::vector<Mask>& masks) {
+std::vector<Trial> trials_for(const KernelFile& kernel, const std::vector<Mask>& masks,
+                              const LessonTask& task) {
   std::vector<Trial> trials;
-  const auto add = [&](std::pair<int, int> size, const Mask& mask) {
-    trials.push_back(make_trial(size.first, size.second, mask));
+  const auto add = [&](const Size& size, const Mask& mask) {
+    trials.push_back(make_trial(size, mask, task));
   };
-  add(counted_size(launch, masks.front()), masks.front());
-  const auto sizes = sizes_for(launch, is_slow(launch, masks.front()));
-  for (const auto& size : sizes) add(size, masks.front());
+  add(counted_size(kernel.launch, masks.front(), task), masks.front());
+  const auto sizes = sizes_for(kernel.launch, is_slow(kernel.launch, masks.front()), task);
+  for (const Size& size : sizes) add(size, masks.front());
+  if (kernel.has_short) add({kLong, 1, 1}, masks.front());
+  if (kernel.has_short && task.dimensions > 1) add({1, kLong, 1}, masks.front());
   for (std::size_t k = 1; k < masks.size(); ++k)
     for (const std::size_t i : {0, 3}) add(sizes[i], masks[k]);
   return trials;
 }
 
-Mask random_of(std::int64_t width, std::int64_t height) {
-  return random_mask(Weights::bits16, int(width), int(height));
+/// Random weights; for lines in one row, and for volumes in as many planes as columns.
+Mask random_of(std::int64_t width, std::int64_t height, int dimensions) {
+  const auto rows = dimensions == 1 ? 1 : dimensions == 3 ? width * width : height;
+  Mask mask = random_mask(Weights::bits16, int(width), int(rows));
+  if (dimensions == 3) mask.anchor_y = int(width) / 2;
+  return mask;
 }
 
-std::string sides(std::int64_t width, std::int64_t height) {
-  return std::to_string(width) + "x" + std::to_string(height);
+std::string sides(std::int64_t width, std::int64_t height, std::int64_t depth = 1) {
+  return to_string(BlockSides{{width, height}, depth});
 }
 
-/// Masks that a kernel may be meant for. The first is the largest, since tiles and shared memory
-/// have room for some size.
-struct MaskGuess {
+/// Masks that a kernel may be meant for, and the task. The first mask is the largest, since tiles
+/// and shared memory have room for some size.
+struct Guess {
   std::vector<Mask> masks;
   std::string why;   ///< half a sentence, for the verdict
   std::string name;  ///< of the first
+  LessonTask task;
 };
 
-/// Whether the kernel's array, where it has one, has room for a mask of that size.
-bool has_room(const KernelFile& kernel, const MaskRoom& room, int width, int height) {
+/// Whether the kernel's array, where it has one, has room for a mask.
+bool has_room(const KernelFile& kernel, const MaskRoom& room, const Mask& mask) {
+  const bool is_volumes = kernel.dimensions == 3;
   return kernel.constant_mask.empty() ||
-         (room.columns > 0 ? width <= room.columns && height <= room.rows
-                           : std::int64_t{width} * height <= room.weights);
+         (room.columns > 0 && is_volumes == (room.planes > 0)
+              ? mask.width <= room.columns && mask.height <= room.rows * std::max(room.planes, 1)
+              : int(mask.weights.size()) <= room.weights);
 }
 
 std::string text_of(const MaskRoom& room) {
-  return room.columns > 0 ? sides(room.columns, room.rows)
+  return room.columns > 0 ? sides(room.columns, room.rows, std::max(room.planes, 1))
                           : std::to_string(room.weights) + " weights";
 }
 
 /// Refuses a mask that somebody asks for and the kernel's array has no room for.
-void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& mask) {
-  if (has_room(kernel, room, mask.width, mask.height)) return;
-  throw UsageError("the mask of " + sides(mask.width, mask.height) + " is larger than " +
+void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& mask,
+                   const LessonTask& task) {
+  if (has_room(kernel, room, mask)) return;
+  throw UsageError("the mask of " + mask_sides(mask, task) + " is larger than " +
                    kernel.constant_mask + " in " + quoted_name(kernel.path) +
                    ", which has room for " + text_of(room));
 }
 
 /// The masks to try a kernel with, the likeliest first; one where there is no doubt.
-std::vector<MaskGuess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
-                                    const MaskWish& wish) {
-  constexpr int kUsual = 5, kMost = 15;
+std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
+                                const LessonWish& wish) {
+  const int dimensions = kernel.dimensions, usual = dimensions == 3 ? 3 : 5, most = 15;
+  const LessonTask task{dimensions, kernel.has_channels ? 3 : 1};
   const auto refuse = [&](const std::string& why) {
     throw KernelRefused(quoted_name(kernel.path) + ": " + why, 0, why);
   };
+  const auto random = [&](int width, int height) { return random_of(width, height, dimensions); };
+  const auto name = [&](const Mask& mask) { return mask_sides(mask, task); };
   const std::string array = kernel.constant_mask;
   if (wish.mask || wish.size) {
-    const Mask mask = wish.mask ? *wish.mask : random_of(wish.size->width, wish.size->height);
-    refuse_larger(kernel, room, mask);
-    return {{{mask}, "as asked for", sides(mask.width, mask.height)}};
+    const std::int64_t width = wish.mask ? wish.mask->width : wish.size->width,
+                       height = wish.mask ? wish.mask->height : wish.size->height;
+    if (dimensions == 1 && height != 1)
+      throw UsageError("the kernel filters lines, for which a mask has one row, as 5x1 has");
+    if (dimensions == 3 && (wish.mask || width != height))
+      throw UsageError(
+          "the kernel filters volumes, for which masks are random cubes: --mask-size 3x3 is 3x3x3");
+    const Mask mask = wish.mask ? *wish.mask : random(int(width), int(height));
+    refuse_larger(kernel, room, mask, task);
+    return {{{mask}, "as asked for", name(mask), task}};
   }
-  std::vector<MaskGuess> guesses;
+  std::vector<Guess> guesses;
+  const auto add = [&](int width, int height, const std::string& why, const std::string& more) {
+    const Mask mask = random(width, height);
+    guesses.push_back({{mask}, why, name(mask) + (more.empty() ? "" : ", " + more), task});
+  };
   if (kernel.is_told_size) {
-    const bool any_height = kernel.takes(KernelArgument::mask_height);
-    for (const int side : {kUsual, 3}) {
+    const bool any_height = dimensions == 2 && kernel.takes(KernelArgument::mask_height);
+    for (const int side : {usual, 3}) {
       std::vector<std::pair<int, int>> sizes = {{side, side}, {3, 3}, {1, 1}};
       if (any_height) sizes = {{side, side}, {side, side - 2}, {side - 2, side}, {1, 1}};
       if (side == 3 && !any_height) sizes.erase(sizes.begin());
-      MaskGuess guess{{}, "since the kernel is told the size", ""};
+      Guess guess{{}, "since the kernel is told the size", "", task};
       for (const auto& [w, h] : sizes)
-        if (has_room(kernel, room, w, h)) guess.masks.push_back(random_of(w, h));
+        if (const Mask mask = random(w, h); has_room(kernel, room, mask))
+          guess.masks.push_back(mask);
       if (guess.masks.empty()) refuse(array + " has room for no weight");
-      guess.name = sides(guess.masks.front().width, guess.masks.front().height);
+      guess.name = name(guess.masks.front());
       if (guesses.empty() || guesses.front().name != guess.name) guesses.push_back(guess);
     }
     return guesses;
@@ -207,36 +219,59 @@ std::vector<MaskGuess> mask_guesses(const KernelFile& kernel, const MaskRoom& ro
   int least = 0;  // the side that leaves no larger one to try
   if (!array.empty()) {
     int columns = room.columns, rows = room.rows;
-    if (columns == 0) columns = rows = int(std::lround(std::sqrt(double(room.weights))));
+    if (dimensions == 1) {
+      columns = room.weights;
+      rows = 1;
+    } else if (dimensions == 3) {
+      columns = rows = int(std::lround(std::cbrt(double(room.weights))));
+      rows *= columns;
+    } else if (columns == 0) {
+      columns = rows = int(std::lround(std::sqrt(double(room.weights))));
+    }
     if (columns * rows != room.weights || columns < 1)
-      refuse(array + " has room for " + std::to_string(room.weights) +
-             " weights, which make no square; say the mask's size with --mask-size");
-    const std::string name = "the size of " + array;
-    guesses.push_back({{random_of(columns, rows)}, name, sides(columns, rows) + ", " + name});
-    least = std::min(columns, rows);
+      refuse(array + " has room for " + std::to_string(room.weights) + " weights, which make no " +
+             (dimensions == 3 ? "cube" : "square") + "; say the mask's size with --mask-size");
+    const std::string what = "the size of " + array;
+    add(columns, rows, what, what);
+    least = dimensions == 2 ? std::min(columns, rows) : columns;
   } else {
-    guesses.push_back({{random_of(kUsual, kUsual)},
-                       "the default; --mask-size says another",
-                       sides(kUsual, kUsual) + ", the default"});
+    add(usual, usual, "the default; --mask-size says another", "the default");
   }
   // A program may fill but a part of a large array, and what a pointer leads to has any size.
-  for (const int side : {kUsual, 3, 7, 9, 11, 13, kMost})
-    if (array.empty() ? side != kUsual && side <= 9 : side < least)
-      guesses.push_back({{random_of(side, side)}, "", sides(side, side)});
+  for (const int side : {5, 3, 7, 9, 11, 13, most})
+    if (array.empty() ? side != usual && side <= 9 : side < least) add(side, side, "", "");
   return guesses;
 }
 
-std::string mask_sides(const Mask& mask) {
-  return sides(mask.width, mask.height);
+/// The same with each task that the kernel may have.
+std::vector<Guess> all_guesses(const KernelFile& kernel, const MaskRoom& room,
+                               const LessonWish& wish) {
+  const std::vector<Guess> masks = mask_guesses(kernel, room, wish);
+  std::vector<Guess> all;
+  for (const bool is_valid : {false, true})
+    for (const bool is_planar : {false, true}) {
+      const bool is_known = wish.is_valid || kernel.looks_valid;
+      if (is_known && is_valid != wish.is_valid.value_or(true)) continue;
+      if (is_planar && masks.front().task.channels == 1) continue;
+      if (is_valid && !is_known && masks.front().masks.front().weights.size() == 1) continue;
+      for (Guess guess : masks) {
+        guess.task.is_valid = is_valid;
+        guess.task.is_planar = is_planar;
+        all.push_back(guess);
+      }
+    }
+  return all;
 }
 
-std::string pixel(int x, int y) {
-  return "(" + std::to_string(x) + ", " + std::to_string(y) + ")";
+std::string at_place(int x, int y, int z, bool has_z) {
+  return "(" + std::to_string(x) + ", " + std::to_string(y) +
+         (has_z ? ", " + std::to_string(z) : "") + ")";
 }
 
 std::string thread_at(const LessonFinding::Place& place) {
-  return "thread " + pixel(place.thread_x, place.thread_y) + " of block " +
-         pixel(place.block_x, place.block_y);
+  const bool has_z = place.block_z > 0 || place.thread_z > 0;
+  return "thread " + at_place(place.thread_x, place.thread_y, place.thread_z, has_z) +
+         " of block " + at_place(place.block_x, place.block_y, place.block_z, has_z);
 }
 
 /// "[3072], 1 sample behind the last row", of something that has so many cells.
@@ -247,47 +282,118 @@ std::string outside(std::int64_t cell, std::int64_t cells, const std::string& na
          (off == 1 ? "" : "s") + (cell < 0 ? " before the first" : " behind the last") + place;
 }
 
+constexpr const char* kUnsigned =
+    "an unsigned coordinate below 0 is a large number: compute it as an int";
+
+bool is_unsigned(std::int64_t cell) {
+  return cell > std::int64_t{1} << 31 && cell < std::int64_t{1} << 32;
+}
+
 /// Which test for ghost cells is missing, if a sample is read that lies outside: those of the first
 /// thread that does so tell it.
 std::string missing_test(const LessonFinding& finding, const Trial& trial,
                          const LaunchSize& launch) {
   const Mask& mask = trial.mask;
-  const std::int64_t samples = std::int64_t{trial.width} * trial.height;
+  const std::int64_t row = std::int64_t{trial.width} * trial.channels, plane = row * trial.height,
+                     samples = plane * trial.depth;
   const int left = mask.anchor_x, right = mask.width - 1 - left, top = mask.anchor_y,
-            bottom = mask.height - 1 - top;
-  const std::int64_t off = finding.cell < 0 ? -finding.cell : finding.cell - samples + 1;
+            bottom = trial.mask_height() - 1 - top;
+  const bool is_before = finding.cell < 0;
+  const std::int64_t off =
+      ((is_before ? -finding.cell : finding.cell - samples + 1) + trial.channels - 1) /
+      trial.channels * trial.channels;
+  if (trial.is_valid) return "its index is wrong, or an output too many is computed";
   // Threads of the first tile reach a halo before the picture, and none of them more than a tile.
-  const std::int64_t reach = std::int64_t{trial.width} * (top + launch.outputs.height) + left +
+  const std::int64_t reach = row * (top + launch.outputs.height) + left +
                              std::max(launch.outputs.width, launch.block.width);
-  if (finding.cell < 0 && -finding.least > reach)
+  if (is_before && -finding.least > reach && trial.depth == 1)
     return "its index is negative, by up to " + std::to_string(-finding.least) +
            " in other threads: its sign is wrong, or more";
   if (mask.weights.size() == 1) return "its index is wrong";
-  if (off > std::int64_t{trial.width} * std::max({top, bottom, 1}) + std::max(left, right))
-    return "its index is wrong by far";
+  if (is_unsigned(finding.most)) return kUnsigned;
+  const std::int64_t halo = (trial.height > 1 ? row * std::max({top, bottom, 1}) : 0) +
+                            std::max(left, right) * trial.channels;
+  if (off > halo + (trial.depth > 1 ? plane : 0)) return "its index is wrong by far";
   const std::string text = "the test for ghost cells misses ";
+  const std::int64_t x = finding.place.block_x * launch.outputs.width + finding.place.thread_x;
+  const bool is_in_row = off <= (is_before ? left : right) * trial.channels;
+  // A mask that reaches two cells beyond would read the second, too.
+  const auto has_equal = [&](std::int64_t cells, int reach_beyond) {
+    return reach_beyond > 1 && finding.most < samples + cells;
+  };
+  if (trial.height == 1)
+    return is_before                          ? text + "x < 0"
+           : has_equal(trial.channels, right) ? "its test is x <= width, and x < width is right"
+                                              : text + "x >= width";
+  if (trial.depth > 1 && off > row * (is_before ? top : bottom))
+    return text + (is_before ? "z < 0" : "z >= depth");
   // Beside a picture that is narrower than the mask one column and one row are the same.
   if (trial.width <= left + right || launch.outputs.height == 0)
-    return text + (finding.cell < 0 ? "y < 0, or x < 0" : "y >= height, or x >= width");
-  const bool is_in_row = off <= (finding.cell < 0 ? left : right);
-  if (finding.cell < 0)
-    return text + (is_in_row                                ? "x < 0"
-                   : off <= std::int64_t{trial.width} * top ? "y < 0"
-                                                            : "y < 0 and x < 0");
-  const std::int64_t x = finding.place.block_x * launch.outputs.width + finding.place.thread_x;
-  return text + (is_in_row && x >= trial.width - 1 - right ? "x >= width" : "y >= height");
+    return text + (is_before ? "y < 0, or x < 0" : "y >= height, or x >= width");
+  if (is_before)
+    return text + (is_in_row ? "x < 0" : off <= row * top ? "y < 0" : "y < 0 and x < 0");
+  if (is_in_row && x >= trial.width - 1 - right)
+    return has_equal(trial.channels, right) ? "its test is x <= width, and x < width is right"
+                                            : text + "x >= width";
+  return has_equal(row, bottom) ? "its test is y <= height, and y < height is right"
+                                : text + "y >= height";
+}
+
+std::string sides_of(const Trial& trial) {
+  return sides(trial.width, trial.height, trial.depth);
+}
+
+std::string mask_sides(const Trial& trial) {
+  return sides(trial.mask.width, trial.mask_height(), trial.mask_depth);
 }
 
 std::string in_picture(const Trial& trial) {
-  return " (picture of " + sides(trial.width, trial.height) + ", mask " +
-         sides(trial.mask.width, trial.mask.height) + ")";
+  return " (picture of " + sides_of(trial) + ", mask " + mask_sides(trial) + ")";
 }
 
 LessonSentence with_place(LessonSentence sentence, const Trial& trial) {
   sentence.text += in_picture(trial);
-  sentence.picture = sides(trial.width, trial.height);
-  sentence.mask = sides(trial.mask.width, trial.mask.height);
+  sentence.picture = sides_of(trial);
+  sentence.mask = mask_sides(trial);
   return sentence;
+}
+
+/// Whether a thread's output, in the order of threads, lies beyond the picture.
+bool is_beyond(const LessonFinding::Place& place, const Trial& trial, const LaunchSize& launch) {
+  const BlockSides& outputs = launch.outputs;
+  return outputs.height == 0 ||
+         place.block_x * outputs.width + place.thread_x >= trial.out_width() ||
+         place.block_y * outputs.height + place.thread_y >= trial.out_height() ||
+         place.block_z * outputs.depth + place.thread_z >= trial.out_depth();
+}
+
+/// What threads beyond the picture do wrong when they write.
+std::string beyond(const LessonFinding& finding, const Trial& trial, const LaunchSize& launch) {
+  const BlockSides& outputs = launch.outputs;
+  const LessonFinding::Place& place = finding.place;
+  const std::string text = "threads beyond the picture must not write";
+  if (place.block_x * outputs.width + place.thread_x == trial.out_width())
+    return text + ": their test lets x == width pass, as x <= width does";
+  if (outputs.height > 0 && place.block_y * outputs.height + place.thread_y == trial.out_height())
+    return text + ": their test lets y == height pass, as y <= height does";
+  return text;
+}
+
+/// Whether some block has neighbours on all sides.
+bool has_inside(const Trial& trial, const LaunchSize& launch) {
+  const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+  for (const std::int64_t blocks : {grid.width, grid.height, grid.depth})
+    if (blocks == 2) return false;
+  return grid.width * grid.height * grid.depth > 1;
+}
+
+/// Whether a thread is one of those that blocks have beyond their outputs, wherever these begin.
+bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
+  const auto is_rim = [](int thread, std::int64_t threads, std::int64_t outputs) {
+    return threads > outputs && thread >= outputs + (threads - outputs) / 2;
+  };
+  return is_rim(place.thread_x, launch.block.width, launch.outputs.width) ||
+         is_rim(place.thread_y, launch.block.height, launch.outputs.height);
 }
 
 LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
@@ -297,7 +403,7 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
       finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
   const bool is_outside = finding.fault == "outside_read" || finding.fault == "outside_write";
   const std::string does = finding.fault == "outside_read" ? " reads " : " writes ";
-  const std::int64_t samples = std::int64_t{trial.width} * trial.height;
+  const auto samples = std::int64_t(finding.memory == "in" ? trial.in.size() : trial.outputs());
   std::string text;
   if (is_outside && (finding.memory == "dynamic" || finding.memory == "shared"))
     text = who + does + "word " + cell + " of " +
@@ -305,7 +411,9 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
            (finding.cell < 0 ? "before its first: its index is negative"
             : finding.memory == "dynamic"
                 ? "behind its last: its index is wrong, or the launch gives a block too few bytes"
-                : "behind its last: its index is too large");
+            : only_loads(finding.place, launch)
+                ? "behind its last: threads that load the halo alone must not compute"
+                : "behind its last: its index is too large, or the tile too small");
   else if (is_outside && finding.memory == "constant")
     text = who + does + "word " + cell + " of constant memory, which lies " +
            (finding.cell < 0 ? "before" : "behind") +
@@ -318,18 +426,20 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
     text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") + ": " +
            (finding.memory == "in" ? missing_test(finding, trial, launch) : "its index is wrong");
   else if (finding.fault == "outside_write") {
-    const Extent& outputs = launch.outputs;
-    const bool is_inside =
-        outputs.height > 0 &&
-        finding.place.block_x * outputs.width + finding.place.thread_x < trial.width &&
-        finding.place.block_y * outputs.height + finding.place.thread_y < trial.height;
     text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") +
-           (is_inside ? ": its index is wrong" : ": threads beyond the picture must not write");
+           (is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
+                                                    : ": its index is wrong");
+    if (finding.cell < 0 && std::max(trial.width, trial.height) >= kLong)
+      text += ", as a short is, which ends at 32767";
   } else if (finding.fault == "write_to_input")
     text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
   else if (finding.fault == "unset_shared")
-    text = who + " reads word " + cell + " of shared memory, which no thread has written: " +
-           "the halo is probably not loaded, or not all of it";
+    text =
+        who + " reads word " + cell + " of shared memory, which no thread has written: " +
+        (finding.is_inside || !has_inside(trial, launch)
+             ? "the halo is probably not loaded, or not all of it"
+             : "only blocks at the picture's rim read such cells, so that an else is missing which "
+               "sets ghost cells to 0");
   else if (finding.fault == "early_shared")
     text =
         who + " reads word " + cell +
@@ -340,6 +450,10 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
         who + " reads out[" + cell +
         "], which nobody has written: out is not 0 at the start, unless the host clears it, which "
         "--clear-out says, or 'out cleared' in the comment with the launch";
+  else if (finding.fault == "race" && finding.both_write)
+    text = who + " and " + thread_at(finding.other) + other + " both write word " + cell +
+           " of shared memory, with no barrier between, and leave different values: two threads "
+           "have one cell, so that its index is wrong";
   else if (finding.fault == "race")
     text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
            " of shared memory, one of them to write, and no barrier lies between: "
@@ -361,14 +475,16 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
         "or stands in another branch: nobody knows what it gets";
   else if (finding.fault == "twice")
     text = who + " writes out[" + cell + "], which another thread" + other + " has written" +
-           (launch.clears_out ? ": several that add to one output need atomicAdd()" : "");
+           (launch.clears_out ? ": several that add to one output need atomicAdd()"
+            : is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
+                                                      : "");
   else if (finding.fault == "same_twice")
     text = who + " writes out[" + cell + "], where another thread" + other +
            " has written the same: one of them works in vain";
   else if (finding.fault == "left_barrier")
     text = "only " + std::to_string(finding.threads) +
            " threads of a block reach this __syncthreads(), and the others have ended: a return, "
-           "or an if, stands before it";
+           "or an if, stands before it, and every thread must reach it";
   else
     text = "threads of a block wait at different __syncthreads(), " +
            std::to_string(finding.threads) + " of them here: it stands in a branch";
@@ -404,175 +520,11 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
     else
       text +=
           (run.memory == "-" ? "" : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
-          ", in " + thread_at(*run.place);
+          ", in " + thread_at(*run.place) +
+          (is_unsigned(run.cell) ? std::string(": ") + kUnsigned : "");
   }
   sentence.text = text;
   return with_place(sentence, trial);
-}
-
-/// What is wrong with a result, as far as its pixels tell.
-LessonSentence about_pixels(const Trial& trial, const TrialRun& run, const LaunchSize& launch) {
-  const std::vector<float>& out = run.out;
-  const Mask& mask = trial.mask;
-  const Oracle oracle(trial);
-  const double tolerance = oracle.tolerance();
-  const auto got = [&](int x, int y) {
-    return double(out[std::size_t(y) * std::size_t(trial.width) + std::size_t(x)]);
-  };
-  const auto is_written = [&](int x, int y) {
-    return run.is_set.empty()
-               ? !std::isinf(got(x, y))
-               : bool(run.is_set[std::size_t(y) * std::size_t(trial.width) + std::size_t(x)]);
-  };
-  std::vector<std::pair<int, int>> wrong;
-  std::int64_t unwritten = 0;
-  for (int y = 0; y < trial.height; ++y)
-    for (int x = 0; x < trial.width; ++x) {
-      if (is_written(x, y) && std::abs(got(x, y) - oracle.at(x, y)) <= tolerance) continue;
-      wrong.emplace_back(x, y);
-      unwritten += is_written(x, y) ? 0 : 1;
-    }
-  if (wrong.empty()) return {};
-  const std::size_t all = std::size_t(trial.width) * std::size_t(trial.height);
-  const auto [x0, y0] = wrong.front();
-  const std::string how_many =
-      std::to_string(wrong.size()) + " of " + std::to_string(all) + " outputs";
-  if (unwritten == std::int64_t(all) && all > 1)
-    return {"unwritten", 0, "no output is written at all"};
-  if (unwritten == std::int64_t(wrong.size()))
-    return {"unwritten", 0,
-            how_many + " are never written, the first at " + pixel(x0, y0) +
-                ": too few threads or blocks write, or their test is too strict"};
-
-  const auto is_nan = [&](const auto& at) { return std::isnan(got(at.first, at.second)); };
-  if (unwritten == 0 && std::ranges::all_of(wrong, is_nan))
-    return {"not_a_number", 0,
-            how_many + " are no numbers, the first at " + pixel(x0, y0) +
-                ": a variable that nobody sets takes part, or what does lies outside"};
-
-  const auto is_all = [&](const Variant& variant) {
-    for (int y = 0; y < trial.height; ++y)
-      for (int x = 0; x < trial.width; ++x)
-        if (!(std::abs(got(x, y) - oracle.at(x, y, variant)) <= tolerance)) return false;
-    return true;
-  };
-  const struct {
-    Variant variant;
-    const char *what, *test;
-  } strict[] = {{{.left = 1}, "first column", "x >= 0"},
-                {{.right = 1}, "last column", "x < width"},
-                {{.upper = 1}, "first row", "y >= 0"},
-                {{.lower = 1}, "last row", "y < height"},
-                {{.left = 1, .upper = 1}, "first column and row", "x >= 0 && y >= 0"},
-                {{.right = 1, .lower = 1}, "last column and row", "x < width && y < height"}};
-  for (const auto& one : strict)
-    if (is_all(one.variant))
-      return {"ghost_cells", 0,
-              how_many + " are wrong, since the picture's " + one.what +
-                  " counts as ghost cells: the test for samples inside is " + one.test};
-  const struct {
-    Variant variant;
-    const char* what;
-  } short_of[] = {{{.last_columns = 1}, "last column"},
-                  {{.last_rows = 1}, "last row"},
-                  {{.first_columns = 1}, "first column"},
-                  {{.first_rows = 1}, "first row"},
-                  {{.last_columns = 1, .last_rows = 1}, "last column and row"}};
-  if (mask.width > 1 && mask.height > 1)
-    for (const auto& one : short_of)
-      if (is_all(one.variant))
-        return {"taps", 0,
-                std::string("all outputs lack the mask's ") + one.what +
-                    ": a loop over the mask ends too early, or begins too late"};
-  constexpr int kMostOff = 4;
-  for (int dy = -kMostOff; dy <= kMostOff; ++dy)
-    for (int dx = -kMostOff; dx <= kMostOff; ++dx) {
-      if ((dx == 0 && dy == 0) || !is_all({.dx = dx, .dy = dy})) continue;
-      return {"shifted", 0,
-              "all outputs are those of a mask that lies " + pixel(dx, dy) +
-                  " off: the input tile, or the radius, is off by as much"};
-    }
-  if (is_all({.flipped = true}))
-    return {"flipped", 0,
-            "all outputs are those of the mask turned by 180 degrees: the task is a correlation, "
-            "with weights as they stand"};
-  if (is_all({.transposed = true}))
-    return {"transposed", 0, "all outputs are those of the mask with rows and columns exchanged"};
-  if (is_all({.replicates = true}))
-    return {"ghost_cells", 0, "ghost cells are the nearest samples, and should be 0"};
-
-  const double more = got(x0, y0) - oracle.at(x0, y0);
-  const auto is_off = [&](auto at) {
-    const double off = got(at.first, at.second) - oracle.at(at.first, at.second);
-    return std::abs(off - more) <= tolerance + std::abs(more) * 1e-5;
-  };
-  if (wrong.size() == all && all > 1 && std::ranges::all_of(wrong, is_off)) {
-    char number[40];
-    std::snprintf(number, sizeof number, "%.4g", std::abs(more));
-    return {"offset", 0,
-            std::string("all outputs are ") + number + (more > 0 ? " too large" : " too small") +
-                ": the sum does not begin at 0"};
-  }
-
-  char numbers[80];
-  std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(x0, y0), oracle.at(x0, y0));
-  const std::string first = is_written(x0, y0) ? numbers : "not written";
-  const std::string example = "as at " + pixel(x0, y0) + ", which is " + first;
-
-  // What is written at the least and at the most, where outputs should be beyond.
-  double lowest = got(x0, y0), highest = lowest;
-  for (int y = 0; y < trial.height; ++y)
-    for (int x = 0; x < trial.width; ++x) {
-      lowest = std::min(lowest, got(x, y));
-      highest = std::max(highest, got(x, y));
-    }
-  const auto is_clamped = [&](auto at) {
-    const double is = got(at.first, at.second), should_be = oracle.at(at.first, at.second);
-    return (is == lowest && should_be < lowest) || (is == highest && should_be > highest);
-  };
-  if (unwritten == 0 && lowest < highest && wrong.size() < all &&
-      std::ranges::all_of(wrong, is_clamped))
-    return {
-        "clamped", 0,
-        how_many + " are wrong, " + example +
-            ", and should lie beyond all that the kernel writes: it seems to clamp its outputs, "
-            "which are to stay as they are"};
-
-  const int left = mask.anchor_x, top = mask.anchor_y, right = mask.width - 1 - left,
-            bottom = mask.height - 1 - top;
-  const auto every = [&](const std::function<bool(int x, int y)>& is_there) {
-    return std::ranges::all_of(wrong, [&](auto at) { return is_there(at.first, at.second); });
-  };
-  const struct {
-    const char* name;
-    std::function<bool(int, int)> has;
-  } sides[] = {{"left", [&](int x, int) { return x <= left; }},
-               {"right", [&](int x, int) { return x >= trial.width - 1 - right; }},
-               {"upper", [&](int, int y) { return y <= top; }},
-               {"lower", [&](int, int y) { return y >= trial.height - 1 - bottom; }}};
-  // A test that is too strict spoils a column more than the mask reaches.
-  for (const auto& side : sides)
-    if (every(side.has))
-      return {"ghost_cells", 0,
-              how_many + " are wrong, all at the " + side.name + " border, " + example +
-                  ": the test for ghost cells is wrong there"};
-  const auto at_border = [&](int x, int y) {
-    return std::ranges::any_of(sides, [&](const auto& side) { return side.has(x, y); });
-  };
-  if (every(at_border))
-    return {"ghost_cells", 0,
-            how_many + " are wrong, all at borders, " + example +
-                ": the test for ghost cells is wrong"};
-  const int w = int(launch.outputs.width),
-            h = int(std::max<std::int64_t>(launch.outputs.height, 1));
-  const auto at_tile = [&](int x, int y) {
-    return x % w < left || x % w >= w - right || y % h < top || y % h >= h - bottom;
-  };
-  if (every(at_tile) && w > left + right && h > top + bottom)
-    return {"halo", 0,
-            how_many + " are wrong, all at edges of tiles, " + example +
-                ": the halo is not loaded there, or not where it is read"};
-  return {"wrong", 0, how_many + " are wrong, " + example};
 }
 
 void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
@@ -603,6 +555,29 @@ bool explains_pixels(const LessonSentence& fault) {
   return std::ranges::count(kinds, fault.kind) > 0;
 }
 
+/// Whether the fault is a mistake for itself, whatever the outputs are.
+bool is_cause_itself(const LessonSentence& fault) {
+  const std::string_view kinds[] = {"race",          "lost_update", "left_barrier",
+                                    "other_barrier", "absent_lane", "write_to_input"};
+  return std::ranges::count(kinds, fault.kind) > 0;
+}
+
+/// Whether `later` is seen since `first` is wrong, so that it needs no words.
+bool follows(const LessonSentence& first, const LessonSentence& later) {
+  if (&first == &later || weight_of(first) >= weight_of(later)) return false;
+  const auto is = [](const LessonSentence& fault, std::initializer_list<std::string_view> kinds) {
+    return std::ranges::find(kinds, fault.kind) != kinds.end();
+  };
+  if (is(first, {"left_barrier", "other_barrier"}))
+    return is(later, {"race", "lost_update", "early_shared", "unset_shared", "twice"});
+  if (is(first, {"outside_write"}))
+    return !later.finding || is(later, {"twice", "unset_output", "unset_shared", "race"}) ||
+           (is(later, {"outside_read"}) && first.finding && later.finding &&
+            first.finding->memory != "out");
+  if (is(first, {"outside_read"})) return is(later, {"twice", "unset_output"});
+  return is(first, {"race", "lost_update"}) && is(later, {"early_shared", "unset_shared", "twice"});
+}
+
 /// Whether a kernel in which it was seen may be right.
 bool is_harmless(const std::string& fault) {
   return fault == "same_twice" || fault == "same_shared" || fault == "absent_lane";
@@ -625,8 +600,9 @@ void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
 /// Judges runs of one program on pictures, each of which adds to the score.
 class Judgement {
  public:
-  Judgement(const std::vector<Trial>& trials, const LaunchSize& launch, double seconds = 0)
-      : launch_(launch), mask_(mask_sides(trials.front().mask)), seconds_(seconds) {
+  Judgement(const std::vector<Trial>& trials, const LaunchSize& launch, const LessonWish& wish,
+            double seconds = 0)
+      : launch_(launch), wish_(wish), mask_(mask_sides(trials.front())), seconds_(seconds) {
     score_.pictures = score_.untried = int(trials.size());
   }
 
@@ -635,10 +611,12 @@ class Judgement {
     --score_.untried;
     std::set<std::string> faults;
     std::set<int> lost, raced;  // lines
+    bool has_read_race = false;
     for (const LessonFinding& finding : run.findings) {
       faults.insert(finding.fault);
       if (finding.fault == "lost_update") lost.insert(finding.place.line);
       if (finding.fault == "race") raced.insert(finding.place.line);
+      has_read_race = has_read_race || (finding.fault == "race" && !finding.both_write);
     }
     for (const LessonFinding& finding : run.findings) {
       const int line = finding.place.line;
@@ -647,6 +625,8 @@ class Judgement {
       if (is_unset && faults.contains("race")) continue;
       // Who writes back what is lost races, too; and some of a word's bytes may be the same.
       if (finding.fault == "race" && lost.contains(line)) continue;
+      // Without a barrier threads read what others write.
+      if (finding.both_write && has_read_race) continue;
       if (finding.fault == "same_shared" && (lost.contains(line) || raced.contains(line))) continue;
       if (finding.fault == "absent_lane") continue;
       add_once(is_harmless(finding.fault) ? score_.remarks : score_.faults,
@@ -661,10 +641,19 @@ class Judgement {
       case TrialRun::End::refused: add_once(score_.faults, {"refused", 0, run.why}); return false;
       case TrialRun::End::done: break;
     }
-    LessonSentence sentence = about_pixels(trial, run, launch_);
+    const Oracle oracle(trial, wish_.absolute, wish_.relative);
+    LessonSentence sentence = about_pixels(oracle, run, launch_);
     const int tried = score_.pictures - score_.untried;
-    if (!sentence.text.empty() && trial.width == kWide && tried > 1 && score_.right == tried - 1)
+    const bool is_wide = trial.width >= kWide || trial.height == kLong;
+    if (!sentence.text.empty() && !sentence.is_cause && is_wide && tried > 1 &&
+        score_.right == tried - 1) {
       sentence.text += "; narrower pictures are right, so an index may be too small for its type";
+      if (std::max(trial.width, trial.height) >= kLong)
+        sentence.text += ", as a short is, which ends at 32767";
+    }
+    // No fault of memory can be its cause.
+    if (sentence.kind == "halo" && run.findings.empty()) sentence.is_cause = true;
+    add_errors(oracle, run);
     if (!sentence.text.empty()) add_once(pixels_, with_place(sentence, trial));
     // What a lane that is absent gives matters where somebody makes use of it.
     for (const LessonFinding& finding : run.findings)
@@ -673,31 +662,80 @@ class Judgement {
     std::erase_if(faults, is_harmless);
     const bool is_right = sentence.text.empty() && faults.empty();
     if (is_right) ++score_.right;
-    const bool is_first_mask = mask_sides(trial.mask) == mask_;
+    const bool is_first_mask = mask_sides(trial) == mask_;
     if (!is_right) (is_first_mask ? wrong_first_ : wrong_others_) = true;
     return true;
   }
 
+  bool is_right() const { return score_.is_right(); }
+
+  bool has_cause() const { return std::ranges::any_of(pixels_, &LessonSentence::is_cause); }
+
+  /// What explains the outputs of a further picture, if something does.
+  void explain(const Trial& trial, const TrialRun& run) {
+    if (run.end != TrialRun::End::done) return;
+    const LessonSentence sentence = about_pixels(Oracle(trial), run, launch_);
+    if (sentence.is_cause && sentence.kind != "outputs")
+      pixels_.insert(pixels_.begin(), with_place(sentence, trial));
+  }
+
   LessonScore score() {
-    // What a kernel does to memory says more than what comes of it.
-    if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty())
-      add_once(score_.faults, pixels_.front());
     std::ranges::stable_sort(score_.faults, {}, weight_of);
+    const auto cause = std::ranges::find_if(
+        pixels_, [](const LessonSentence& sentence) { return sentence.is_cause; });
+    const auto has_fault = [&](const std::string& kind) {
+      return std::ranges::any_of(score_.faults,
+                                 [&](const LessonSentence& fault) { return fault.kind == kind; });
+    };
+    const bool is_told =
+        cause == pixels_.end() ||
+        (cause->kind != "transposed_tile" && std::ranges::any_of(score_.faults, is_cause_itself)) ||
+        (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
+    if (!is_told) {
+      // A wrong index is seen where it leads.
+      for (const LessonSentence& fault : score_.faults)
+        if (cause->line == 0 && fault.finding && fault.finding->memory == "out")
+          cause->line = fault.line;
+      // Where the index is right, what it leads to is another mistake.
+      const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
+      if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
+      score_.faults.insert(score_.faults.begin(), *cause);
+    } else if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty()) {
+      // What a kernel does to memory says more than what comes of it.
+      add_once(score_.faults, pixels_.front());
+    }
+    for (std::size_t i = 0; i < score_.faults.size(); ++i)
+      std::erase_if(score_.faults,
+                    [&](const LessonSentence& fault) { return follows(score_.faults[i], fault); });
     if (wrong_others_ && !wrong_first_ && score_.untried == 0)
       score_.faults.insert(score_.faults.begin(),
-                           {"mask_size",
-                            0,
+                           {"mask_size", 0,
                             "it is right under a mask of " + mask_ +
                                 " and wrong under others: a size or a radius stands fixed in the "
-                                "code, though the kernel is told the mask's",
-                            {},
-                            "",
-                            ""});
+                                "code, though the kernel is told the mask's"});
     return score_;
   }
 
  private:
+  void add_errors(const Oracle& oracle, const TrialRun& run) {
+    // Not a number stays the largest.
+    const auto raise = [](double& most, double error) { most = error <= most ? most : error; };
+    oracle.all_of([&](const Cell& cell) {
+      const auto place = std::size_t(oracle.place_of(cell));
+      const double expected = oracle.at(cell),
+                   error = is_written(run, place) ? std::abs(double(run.out[place]) - expected)
+                                                  : std::nan("");
+      raise(score_.absolute_error, error);
+      raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
+      if (const double most = oracle.tolerance(expected); most > 0)
+        raise(score_.of_tolerance, error / most);
+      score_.is_off = score_.is_off || error > oracle.rounding();
+      return !std::isnan(score_.absolute_error);
+    });
+  }
+
   const LaunchSize& launch_;
+  const LessonWish& wish_;
   std::string mask_;  ///< that of the first pictures
   double seconds_;    ///< after which a run is stopped; 0 = not told
   bool wrong_first_ = false, wrong_others_ = false;
@@ -707,17 +745,19 @@ class Judgement {
 
 /// Whether some of the outputs are right, where all would take long. Says where the first that is
 /// wrong lies.
-std::optional<LessonSentence> about_some_pixels(const Trial& trial, const std::vector<float>& out) {
+std::optional<LessonSentence> about_some_pixels(const Oracle& oracle,
+                                                const std::vector<float>& out) {
   constexpr int kOutputs = 4096;
-  const Oracle oracle(trial);
+  const Trial& trial = oracle.trial();
   SplitMix random(1);
   for (int k = 0; k < kOutputs; ++k) {
-    const int x = int(random.below(std::uint64_t(trial.width))),
-              y = int(random.below(std::uint64_t(trial.height)));
-    const double got = double(out[std::size_t(y) * std::size_t(trial.width) + std::size_t(x)]);
-    if (std::abs(got - oracle.at(x, y)) <= oracle.tolerance()) continue;
+    const Cell cell{int(random.below(std::uint64_t(trial.out_width()))),
+                    int(random.below(std::uint64_t(trial.out_height()))),
+                    int(random.below(std::uint64_t(trial.out_depth()))), 0};
+    const double expected = oracle.at(cell), got = double(out[std::size_t(oracle.place_of(cell))]);
+    if (std::abs(got - expected) <= oracle.allowed(expected)) continue;
     return LessonSentence{"large", 0,
-                          "outputs of a large picture are wrong, one at " + pixel(x, y) +
+                          "outputs of a large picture are wrong, one at " + pixel(trial, cell) +
                               ", though those of small ones are right: an index is too large "
                               "for its type, or blocks are missing" +
                               in_picture(trial)};
@@ -725,20 +765,29 @@ std::optional<LessonSentence> about_some_pixels(const Trial& trial, const std::v
   return std::nullopt;
 }
 
+/// Whether our strategies do the same.
+bool is_textbooks(const LessonTask& task) {
+  return task.dimensions == 2 && task.channels == 1 && !task.is_valid;
+}
+
 LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
-                         const std::vector<Trial>& trials, bool is_right,
+                         const std::vector<Trial>& trials, const LessonTask& task,
+                         const LessonWish& how, bool is_right,
                          std::vector<LessonSentence>& remarks) {
-  constexpr int kSide = 4096, kRepeats = 51;
+  constexpr int kRepeats = 51;
   const GpuProgram program(kernel, wish.device, wish.nvcc);
   LessonOnGpu gpu;
   gpu.device = wish.device.name;
   const std::vector<TrialRun> runs = program.run(trials);
-  Judgement judgement(trials, kernel.launch);
+  Judgement judgement(trials, kernel.launch, how);
   for (std::size_t i = 0; i < runs.size(); ++i) judgement.add(trials[i], runs[i]);
   gpu.score = judgement.score();
   if (!is_right || !gpu.score.is_right()) return gpu;
 
-  const Trial large = make_trial(kSide, kSide, trials.front().mask);
+  const Size size = task.dimensions == 1   ? Size{1 << 24}
+                    : task.dimensions == 2 ? Size{4096, 4096}
+                                           : Size{256, 256, 256};
+  const Trial large = make_trial(size, trials.front().mask, task);
   const TrialRun run = program.time(large, kRepeats);
   if (run.end == TrialRun::End::too_long) {
     add_once(remarks, {"slow", 0, "it takes too long to be timed on the GPU" + in_picture(large)});
@@ -749,16 +798,18 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
     gpu.score.faults.push_back({"crash", 0, "it crashes: " + run.why + in_picture(large)});
     return gpu;
   }
-  if (const auto sentence = about_some_pixels(large, run.out)) {
+  if (const auto sentence = about_some_pixels(Oracle(large, how.absolute, how.relative), run.out)) {
     gpu.score.faults.push_back(*sentence);
     return gpu;
   }
   ++gpu.score.right;
-  gpu.width = gpu.height = kSide;
+  gpu.width = size.width;
+  gpu.height = size.height * size.depth;
   const double ms = spread_of(run.ms).median;
   gpu.times = {{kernel.kernel, ms, run.copy_ms > 0 ? ms / run.copy_ms : 0}};
-  for (TimeRow& row : time_textbook(large, wish.device.ordinal, kRepeats))
-    gpu.times.push_back(std::move(row));
+  if (is_textbooks(task))
+    for (TimeRow& row : time_textbook(large, wish.device.ordinal, kRepeats))
+      gpu.times.push_back(std::move(row));
   return gpu;
 }
 
@@ -795,25 +846,27 @@ struct Probe {
   bool has_not_a_number = false;  ///< in its outputs, for a reason that nothing else tells
 };
 
-Probe probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask) {
-  const auto [width, height] = sizes_for(launch, is_slow(launch, mask)).front();
-  const std::vector<Trial> trials = {make_trial(width, height, mask)};
+Probe probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask,
+            const LessonTask& task, const LessonWish& wish) {
+  const std::vector<Trial> trials = {
+      make_trial(sizes_for(launch, is_slow(launch, mask), task).front(), mask, task)};
   const Trial& trial = trials.front();
   const TrialRun run = program.run(trial);
-  Judgement judgement(trials, launch, LessonProgram::kProcessorSeconds);
+  Judgement judgement(trials, launch, wish, LessonProgram::kProcessorSeconds);
   judgement.add(trial, run);
   Probe probe;
   probe.score = judgement.score();
   probe.ends = run.end != TrialRun::End::too_long;
   if (run.end != TrialRun::End::done) return probe;
-  const Oracle oracle(trial);
-  probe.all = trial.in.size();
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      const float got = run.out[std::size_t(y) * std::size_t(width) + std::size_t(x)];
-      probe.outputs += std::abs(double(got) - oracle.at(x, y)) <= oracle.tolerance() ? 1 : 0;
-      probe.has_not_a_number = probe.has_not_a_number || std::isnan(got);
-    }
+  const Oracle oracle(trial, wish.absolute, wish.relative);
+  probe.all = trial.outputs();
+  oracle.all_of([&](const Cell& cell) {
+    const double got = double(run.out[std::size_t(oracle.place_of(cell))]),
+                 expected = oracle.at(cell);
+    probe.outputs += std::abs(got - expected) <= oracle.allowed(expected) ? 1 : 0;
+    probe.has_not_a_number = probe.has_not_a_number || std::isnan(got);
+    return true;
+  });
   for (const LessonFinding& finding : run.findings)
     if (finding.fault == "outside_read" || finding.fault == "absent_lane")
       probe.has_not_a_number = false;
@@ -829,16 +882,22 @@ struct Fit {
 };
 
 Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
-           const std::vector<MaskGuess>& guesses) {
+           const std::vector<Guess>& guesses, const LessonWish& wish) {
   Fit fit;
   std::size_t most = 0;
   for (std::size_t i = 0; i < guesses.size() && !fit.is_right && fit.ends; ++i) {
-    const Probe tried = probe(program, launch, guesses[i].masks.front());
+    const Probe tried = probe(program, launch, guesses[i].masks.front(), guesses[i].task, wish);
     if (i == 0) fit.first = tried.score;
     fit.is_right = tried.score.is_right();
     fit.ends = tried.ends;
-    // A few outputs are right by chance.
-    const bool is_near = tried.outputs > most && 2 * tried.outputs > tried.all;
+    // A few outputs are right by chance. Another size is no better guess where the kernel is told
+    // it, nor outputs that lie inside where it writes more.
+    const bool is_other =
+        i > 0 && guesses[i].masks.size() > 1 && guesses[i].task == guesses[0].task;
+    const bool writes_more = i > 0 && guesses[i].task.is_valid && !tried.score.faults.empty() &&
+                             tried.score.faults.front().kind == "outside_write";
+    const bool is_near =
+        tried.outputs > most && 2 * tried.outputs > tried.all && !is_other && !writes_more;
     if (!fit.is_right && !is_near) continue;
     most = tried.outputs;
     fit.guess = i;
@@ -847,53 +906,55 @@ Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
 }
 
 /// Puts the masks into the verdict, and says what is known of them.
-void take_masks(const std::vector<MaskGuess>& guesses, const Fit& fit, bool is_told,
+void take_masks(const std::vector<Guess>& guesses, const Fit& fit, bool is_told,
                 LessonVerdict& verdict) {
-  const MaskGuess& taken = guesses[fit.guess];
+  const Guess& taken = guesses[fit.guess];
   const std::string first = guesses.front().name;
+  verdict.task = taken.task;
   verdict.masks = taken.masks;
   verdict.why_masks = taken.why;
-  if (fit.is_right && fit.guess > 0 && !fit.first.faults.empty()) {
+  std::vector<std::string> others;  // masks
+  for (std::size_t i = 0; i < guesses.size(); ++i)
+    if (i != fit.guess && guesses[i].task == taken.task)
+      others.push_back(mask_sides(guesses[i].masks.front(), taken.task));
+  if (fit.is_right && taken.name != first && !fit.first.faults.empty()) {
     verdict.why_masks = "for which it is right; --mask-size says another";
     verdict.remarks.push_back({"mask_guess", 0,
                                "it is right under a mask of " + taken.name + ", and wrong under " +
                                    first + ": " + fit.first.faults.front().text +
                                    "; --mask-size says which is meant"});
-  } else if (!fit.is_right && fit.ends && guesses.size() > 1 && !is_told) {
-    std::string others;
-    for (std::size_t i = 0; i < guesses.size(); ++i)
-      if (i != fit.guess)
-        others += (others.empty()            ? ""
-                   : i + 1 == guesses.size() ? " and "
-                                             : ", ") +
-                  sides(guesses[i].masks.front().width, guesses[i].masks.front().height);
+  } else if (!fit.is_right && fit.ends && !others.empty() && !is_told) {
+    std::string list;
+    for (std::size_t i = 0; i < others.size(); ++i)
+      list += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + others[i];
     const std::string why = taken.why.substr(0, taken.why.find(';'));
     verdict.why_masks = (why.empty() ? "which comes nearest" : why) + "; it is wrong under " +
-                        others + ", too; --mask-size says another";
+                        list + ", too; --mask-size says another";
   }
 }
 
 /// Refuses a mask that is smaller than the array of a kernel which takes all of that.
-void refuse_smaller(const KernelFile& kernel, const MaskRoom& room, const Mask& mask,
-                    const LessonProgram& program) {
+void refuse_smaller(const KernelFile& kernel, const MaskRoom& room, const Guess& guess,
+                    const LessonProgram& program, const LessonWish& wish) {
+  const Mask& mask = guess.masks.front();
   const bool is_smaller = !kernel.constant_mask.empty() && int(mask.weights.size()) < room.weights;
   if (kernel.is_told_size || !is_smaller) return;
-  if (!probe(program, kernel.launch, mask).has_not_a_number) return;
-  throw UsageError("the mask of " + sides(mask.width, mask.height) + " is smaller than " +
+  if (!probe(program, kernel.launch, mask, guess.task, wish).has_not_a_number) return;
+  throw UsageError("the mask of " + mask_sides(mask, guess.task) + " is smaller than " +
                    kernel.constant_mask + " in " + quoted_name(kernel.path) + ", which is for " +
                    text_of(room) + ", and the kernel takes more of it than the mask has");
 }
 
 /// A kernel as a program, with those of its parameters exchanged whose names say nothing if only
 /// that makes its results right; and the masks that it is tried with, into the verdict and `fit`.
-std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const MaskWish& wish,
+std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& wish,
                                           LessonVerdict& verdict, Fit& fit) {
   auto program = std::make_unique<LessonProgram>(kernel);
   const MaskRoom room = program->mask_room();
-  const std::vector<MaskGuess> guesses = mask_guesses(kernel, room, wish);
-  if (wish.mask || wish.size) refuse_smaller(kernel, room, guesses.front().masks.front(), *program);
+  const std::vector<Guess> guesses = all_guesses(kernel, room, wish);
+  if (wish.mask || wish.size) refuse_smaller(kernel, room, guesses.front(), *program, wish);
   if (guesses.size() > 1 || !kernel.guesses.empty())
-    fit = fit_of(*program, kernel.launch, guesses);
+    fit = fit_of(*program, kernel.launch, guesses, wish);
   else
     fit.is_right = true;
   if (fit.is_right || kernel.guesses.empty()) {
@@ -909,7 +970,7 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const MaskWish& wi
         std::swap(other.arguments[kernel.guesses[k].first],
                   other.arguments[kernel.guesses[k].second]);
     auto tried = std::make_unique<LessonProgram>(other);
-    const Fit others = fit_of(*tried, other.launch, guesses);
+    const Fit others = fit_of(*tried, other.launch, guesses, wish);
     is_known = others.is_right;
     if (!is_known) continue;
     fit = others;
@@ -917,27 +978,28 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const MaskWish& wi
     program = std::move(tried);
   }
   take_masks(guesses, fit, kernel.is_told_size, verdict);
-  verdict.remarks.push_back({"guessed",
-                             0,
+  verdict.remarks.push_back({"guessed", 0,
                              guesses_text(kernel) +
                                  (is_known ? ", since the other way round it is wrong" : "") +
-                                 "; names that say it are in, out, mask, width and height",
-                             {},
-                             "",
-                             ""});
+                                 "; names that say it are in, out, mask, width and height"});
   return program;
 }
 
 }  // namespace
 
-LessonVerdict judge(const KernelFile& file, const MaskWish& wish,
+std::string mask_sides(const Mask& mask, const LessonTask& task) {
+  return sides(mask.width, task.dimensions == 3 ? mask.width : mask.height) +
+         (task.dimensions == 3 ? "x" + std::to_string(mask.width) : "");
+}
+
+LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
                     const std::optional<GpuWish>& gpu) {
   KernelFile kernel = file;
   LessonVerdict verdict;
   Fit fit;
   const std::unique_ptr<LessonProgram> program = program_of(kernel, wish, verdict, fit);
   verdict.arguments = kernel.arguments;
-  const std::vector<Trial> trials = trials_for(kernel.launch, verdict.masks);
+  const std::vector<Trial> trials = trials_for(kernel, verdict.masks, verdict.task);
   if (!fit.ends) {
     // Another run would take its time, too.
     verdict.host = fit.first;
@@ -945,7 +1007,7 @@ LessonVerdict judge(const KernelFile& file, const MaskWish& wish,
     verdict.host.untried = verdict.host.pictures - 1;
     return verdict;
   }
-  Judgement judgement(trials, kernel.launch, LessonProgram::kProcessorSeconds);
+  Judgement judgement(trials, kernel.launch, wish, LessonProgram::kProcessorSeconds);
   bool goes_on = true, has_printed = false;
   for (std::size_t i = 0; i < trials.size() && goes_on; ++i) {
     const TrialRun run = program->run(trials[i]);
@@ -960,21 +1022,31 @@ LessonVerdict judge(const KernelFile& file, const MaskWish& wish,
           {"uncounted", 0, "a block of it does too much to be counted beside our strategies"});
       continue;
     }
-    const Extent& outputs = kernel.launch.outputs;
-    const double taps = double(outputs.width) * double(std::max<std::int64_t>(outputs.height, 1)) *
-                        double(trials[i].mask.weights.size());
+    const double taps = taps_of(kernel.launch, trials[i].mask) * verdict.task.channels;
     const std::uint64_t reads = run.counts.global_reads;
-    verdict.block = {kernel.kernel, kernel.launch.threads(), outputs, run.counts,
+    verdict.block = {kernel.kernel, kernel.launch.threads(), kernel.launch.outputs, run.counts,
                      reads > 0 ? taps / double(reads) : 0};
+  }
+  if (goes_on && !judgement.is_right() && !judgement.has_cause()) {
+    // Rows as long as columns, and large samples, show what others hide.
+    const Size tile = tile_of(kernel.launch, verdict.task);
+    const int side = 2 * std::max(tile.width, tile.height) + 5;
+    const Trial square =
+        make_trial({side, tile.height > 1 || verdict.task.dimensions > 1 ? side : 1,
+                    verdict.task.dimensions > 2 ? 2 * tile.depth + 1 : 1},
+                   verdict.masks.front(), verdict.task, 1000);
+    if (!is_slow(kernel.launch, verdict.masks.front()))
+      judgement.explain(square, program->run(square));
   }
   verdict.host = judgement.score();
   for (LessonSentence& remark : verdict.host.remarks) add_once(verdict.remarks, remark);
   if (verdict.block) {
     add_remarks(verdict.block->counts, verdict.remarks);
-    verdict.textbook = count_textbook(verdict.masks.front());
+    if (is_textbooks(verdict.task)) verdict.textbook = count_textbook(verdict.masks.front());
   }
   if (gpu && goes_on) try {
-      verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.host.is_right(), verdict.remarks);
+      verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.task, wish, verdict.host.is_right(),
+                                 verdict.remarks);
     } catch (const CompilerError& error) {
       if (gpu->is_asked) throw NoVerdictError(error.what());
       add_once(verdict.remarks,

@@ -7,23 +7,17 @@
 #include <fstream>
 #include <initializer_list>
 #include <regex>
-#include <span>
 
 #include "src/base/source_text.hpp"
+#include "src/lesson/host_launch.hpp"
 
 namespace convfilt {
 namespace {
 
+using namespace tokens;
+
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of a kernel's file
 constexpr std::size_t kMostName = 60;  ///< characters of a name that says something
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end && i < text.size(); ++i)
@@ -144,54 +138,6 @@ void blank_directives(std::string& code) {
   }
 }
 
-/// A word or a sign of the code.
-struct Token {
-  std::size_t at = 0;
-  std::string_view text;
-
-  bool is_name() const { return is_word(text[0]) && !is_digit(text[0]); }
-};
-
-std::vector<Token> tokens_of(std::string_view code) {
-  std::vector<Token> tokens;
-  for (std::size_t at = 0; at < code.size();) {
-    const char c = code[at];
-    std::size_t length = 1;
-    if (is_word(c)) {
-      while (at + length < code.size() && is_word(code[at + length])) ++length;
-    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
-      ++at;
-      continue;
-    }
-    tokens.push_back({at, code.substr(at, length)});
-    at += length;
-  }
-  return tokens;
-}
-
-using Tokens = std::span<const Token>;
-
-bool is(Tokens tokens, std::size_t i, std::string_view text) {
-  return i < tokens.size() && tokens[i].text == text;
-}
-
-bool has(Tokens tokens, std::string_view text) {
-  return std::ranges::any_of(tokens, [&](const Token& token) { return token.text == text; });
-}
-
-/// The bracket that closes the one at `open`; the number of tokens where none does.
-std::size_t closing(Tokens tokens, std::size_t open) {
-  const std::string_view opens = tokens[open].text, closes = opens == "("   ? ")"
-                                                             : opens == "[" ? "]"
-                                                                            : "}";
-  int depth = 0;
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    if (tokens[i].text == opens) ++depth;
-    if (tokens[i].text == closes && --depth == 0) return i;
-  }
-  return tokens.size();
-}
-
 /// A function, or its declaration, at the level of the file or of a namespace.
 struct Function {
   std::size_t begin = 0, name = 0, open = 0, close = 0;  ///< tokens; open and close: of parameters
@@ -208,6 +154,12 @@ std::vector<Function> functions_of(Tokens tokens) {
     // A statement that is longer is none of these.
     constexpr std::size_t kMost = 200;
     const Tokens statement = tokens.subspan(begin, std::min(i - begin, kMost));
+    // A template's parameters may have defaults.
+    const Tokens behind =
+        is(statement, 0, "template")
+            ? statement.subspan(
+                  std::size_t(std::ranges::find(statement, ">", &Token::text) - statement.begin()))
+            : statement;
     if (text == "}") {
       if (!scopes.empty()) scopes.pop_back();
       begin = i + 1;
@@ -227,7 +179,7 @@ std::vector<Function> functions_of(Tokens tokens) {
       } else {
         // A struct, what is set at once, or a function that is declared in another way.
         i = closing(tokens, i);
-        if (has(statement, "(") && !has(statement, "=")) begin = i + 1;
+        if (has(behind, "(") && !has(behind, "=")) begin = i + 1;
       }
     } else if (text == "(") {
       const std::size_t close = closing(tokens, i);
@@ -236,7 +188,7 @@ std::vector<Function> functions_of(Tokens tokens) {
                         tokens[i - 1].text == "__align__" || tokens[i - 1].text == "alignas" ||
                         tokens[i - 1].text == "__attribute__" || tokens[i - 1].text == "decltype");
       const bool is_function = i > begin && i - begin < kMost && tokens[i - 1].is_name() &&
-                               !is_attribute && !has(statement, "=") && !has(statement, "using");
+                               !is_attribute && !has(behind, "=") && !has(behind, "using");
       std::size_t next = close + 1;
       while (is_function && next < tokens.size() && tokens[next].is_name()) {
         ++next;  // such as noexcept, or __launch_bounds__(256)
@@ -349,11 +301,16 @@ bool says_side(const std::string& name, bool is_width) {
 std::optional<KernelArgument> number_of(const std::string& name) {
   using enum KernelArgument;
   if (matches(name, "r|.*radius.*")) return radius;
-  if (matches(name, ".*(mask|filter|kernel|tap).*|[mfk]_?[hw]|k|[mfk]_?s(i?ze?)?"))
-    return matches(name, ".*(height|rows|_h)|[mfk]h") ? mask_height : mask_width;
-  if (matches(name, "(n|num|number)?_?(of)?_?(channels?|chan|ch)(_?count)?")) return channels;
-  if (says_side(name, false)) return height;
-  if (says_side(name, true)) return width;
+  if (matches(name, ".*(mask|filter|kernel|tap).*|[mfk]_?[hwd]|k|[mfk]_?s(i?ze?)?"))
+    return matches(name, ".*(height|rows|_h)|[mfk]h")           ? mask_height
+           : matches(name, ".*(depth|planes|slices|_d)|[mfk]d") ? mask_depth
+                                                                : mask_width;
+  if (matches(name, ".*(channels?|chan)(_?count)?|(n|num)?_?ch(_?count)?")) return channels;
+  const bool is_out = matches(name, "(out|dst|result).*");
+  if (matches(name, ".*(depth|planes|slices)|n_?z|(num|size|dim|len)_?z|z_?(size|dim|len)"))
+    return is_out ? out_depth : depth;
+  if (says_side(name, false)) return is_out ? out_height : height;
+  if (says_side(name, true)) return is_out ? out_width : width;
   return std::nullopt;
 }
 
@@ -457,26 +414,78 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
     if (roles[i]) continue;
     for (const KernelArgument role : {width, height})
       if (!roles[i] && !is_given(role)) roles[i] = role;
+    if (!roles[i] && !is_given(depth) && matches(parameters[i].name, "d")) {
+      roles[i] = depth;
+      continue;
+    }
     if (!roles[i])
       fail(parameters[i], "nobody knows what " + in_quotes(parameters[i].name) +
-                              " is given; name it width, height, mask_width, mask_height, radius "
-                              "or channels");
+                              " is given; name it width, height, depth, mask_width, mask_height, "
+                              "mask_depth, radius or channels");
     guessed.push_back(i);
   }
   if (guessed.size() == 2) kernel.guesses.emplace_back(guessed[0], guessed[1]);
+  // One side alone is that of a line, as far as the kernel has no rows.
+  bool has_rows = is_given(height);
+  for (std::size_t i = 0; i + 2 < body.size(); ++i)
+    has_rows = has_rows || (body[i].text.ends_with("Idx") && body[i + 2].text == "y");
   for (const KernelArgument role : {width, height})
-    if (!is_given(role))
+    if (!is_given(role) && (role == width || has_rows))
       fail(parameters.front(), "the kernel is not told the picture's " +
                                    std::string(role == width ? "width" : "height") + "; it takes " +
                                    documented);
+  kernel.dimensions = is_given(depth) ? 3 : has_rows ? 2 : 1;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     kernel.parameters.push_back(parameters[i].name);
     kernel.arguments.push_back(*roles[i]);
-    const bool is_size = roles[i] == mask_width || roles[i] == mask_height || roles[i] == radius;
+    const bool is_size = roles[i] == mask_width || roles[i] == mask_height ||
+                         roles[i] == mask_depth || roles[i] == radius;
     // A size that is not made use of is that of the array, which is written down beside it.
     if (is_size && (has_mask || convfilt::has(body, parameters[i].name)))
       kernel.is_told_size = true;
   }
+}
+
+/// The head of a template, and what its parameters are given: what the launch says, else their
+/// defaults, and float for a type.
+struct TemplateHead {
+  std::size_t begin = 0, end = 0;  ///< tokens, the first and that behind the last
+  std::string arguments;           ///< "<float, 2>"
+  /// The same as declarations. The host's compiler puts a template's shared memory where nobody
+  /// watches it, so there the kernel is none.
+  std::string declarations;
+};
+
+template <class Fail>
+TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std::string>& said,
+                           const Fail& fail) {
+  const auto find = [&](std::size_t from, std::size_t end, std::string_view text) {
+    const Tokens part = all.subspan(from, end - from);
+    return from + std::size_t(std::ranges::find(part, text, &Token::text) - part.begin());
+  };
+  const std::size_t close = find(begin, all.size(), ">");
+  TemplateHead head{begin, close + 1, "", ""};
+  std::size_t number = 0;
+  for (std::size_t i = begin + 2, end; i < close; i = end + 1, ++number) {
+    end = find(i, close, ",");
+    const std::size_t equals = find(i, end, "=");
+    const Token& name = all[equals - 1];
+    const bool is_type = all[i].text == "typename" || all[i].text == "class";
+    std::string value = "float", type;
+    if (number < said.size())
+      value = said[number];
+    else if (equals + 1 < end)
+      value = {all[equals + 1].text.data(), all[end - 1].text.data() + all[end - 1].text.size()};
+    else if (!is_type)
+      fail(name, "nobody knows the template's argument " + in_quotes(std::string(name.text)) +
+                     "; give it a default, or launch the kernel with it in main()");
+    for (std::size_t k = i; k + 1 < equals; ++k) type += std::string(all[k].text) + " ";
+    head.arguments += (number == 0 ? "<" : ", ") + value;
+    head.declarations +=
+        (is_type ? "using " : "constexpr " + type) + std::string(name.text) + " = " + value + "; ";
+  }
+  head.arguments += number == 0 ? "<>" : ">";
+  return head;
 }
 
 /// The arrays that may hold the mask: floats, or what may be another name for them.
@@ -506,8 +515,9 @@ bool is_left_out(std::string_view line) {
   const std::size_t open = line.find_first_of("<\"");
   if (open == line.npos) return false;
   const std::string_view name = line.substr(open + 1);
-  for (const std::string_view begin : {"cuda", "device_launch_parameters.h", "device_functions.h",
-                                       "vector_types.h", "helper_", "math_constants.h", "sm_"})
+  for (const std::string_view begin :
+       {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
+        "vector_types.h", "helper_", "math_constants.h", "sm_"})
     if (name.starts_with(begin)) return true;
   return false;
 }
@@ -546,11 +556,16 @@ std::vector<std::string> macros_for_kernels(const std::string& code) {
 /// The text for the host compiler, which has the words of CUDA from elsewhere, and no memory that a
 /// block is given when it is launched: an `extern __shared__` array is called what machine.cpp
 /// calls that memory.
-std::string text_for_host(const std::string& text, Tokens tokens) {
+std::string text_for_host(const std::string& text, Tokens tokens,
+                          const std::optional<TemplateHead>& head) {
   std::string host = text;
   constexpr std::size_t kMost = 40;  // tokens of a declaration
   // From the end, so that places before stay what they are.
   for (std::size_t i = tokens.size(); i-- > 0;) {
+    if (head && i == head->begin) {
+      blank(host, tokens[i].at, tokens[head->end - 1].at + 1);
+      host.insert(tokens[i].at, head->declarations);
+    }
     if (tokens[i].text != "__shared__" && tokens[i].text != "__constant__") continue;
     // Both words say static already, and the mask is written before the kernel runs.
     for (std::size_t k = i; k > 0 && tokens[k - 1].is_name(); --k)
@@ -713,6 +728,35 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
+/// What the file's own launch says of the block, its outputs and its shared memory.
+void take_launch(const KernelFile& kernel, HostLaunch host, std::optional<BlockSides>& block,
+                 std::optional<BlockSides>& outputs, std::optional<int>& shared) {
+  constexpr int kUsual = 5;  // side of a mask whose size the launch is told
+  std::vector<std::string> sides;
+  for (std::size_t i = 0; i < std::min(kernel.arguments.size(), host.arguments.size()); ++i) {
+    using enum KernelArgument;
+    const KernelArgument argument = kernel.arguments[i];
+    if (argument == width || argument == height || argument == depth)
+      sides.push_back(host.arguments[i]);
+    const bool is_radius = argument == radius;
+    if (is_radius || argument == mask_width || argument == mask_height || argument == mask_depth)
+      host.given.emplace(host.arguments[i], is_radius ? kUsual / 2 : kUsual);
+  }
+  const auto sides_of = [](const HostLaunch::Sides& all, bool is_row) {
+    return BlockSides{{all.of[0], is_row ? 0 : all.of[1]}, all.of[2]};
+  };
+  const auto threads = host.block();
+  if (!threads) return;
+  const auto each = host.outputs(sides, kernel.dimensions > 1);
+  // Numbers in both places are for threads in a row.
+  const bool is_row = kernel.dimensions == 1 ? threads->of[1] == 1
+                                             : threads->is_number && (!each || each->is_number);
+  block = sides_of(*threads, is_row);
+  if (each && !outputs) outputs = sides_of(*each, is_row);
+  if (const auto bytes = host.shared_bytes(); bytes && !shared && *bytes <= kMostShared)
+    shared = int(*bytes);
+}
+
 }  // namespace
 
 const char* name_of(KernelArgument argument) {
@@ -722,8 +766,13 @@ const char* name_of(KernelArgument argument) {
     case KernelArgument::mask: return "mask";
     case KernelArgument::width: return "width";
     case KernelArgument::height: return "height";
+    case KernelArgument::depth: return "depth";
     case KernelArgument::mask_width: return "mask_width";
     case KernelArgument::mask_height: return "mask_height";
+    case KernelArgument::mask_depth: return "mask_depth";
+    case KernelArgument::out_width: return "out_width";
+    case KernelArgument::out_height: return "out_height";
+    case KernelArgument::out_depth: return "out_depth";
     case KernelArgument::radius: return "radius";
     case KernelArgument::channels: return "channels";
   }
@@ -735,22 +784,34 @@ std::string to_string(const Extent& extent) {
          (extent.height > 0 ? "x" + std::to_string(extent.height) : "");
 }
 
-std::optional<Extent> parse_launch_sides(std::string_view word) {
-  if (word.find('x') == word.npos) return parse_sides(std::string(word) + "x0");
-  const std::optional<Extent> sides = parse_sides(word);
-  return sides && sides->height > 0 ? sides : std::nullopt;
+std::string to_string(const BlockSides& sides) {
+  return to_string(static_cast<const Extent&>(sides)) +
+         (sides.depth > 1 ? "x" + std::to_string(sides.depth) : "");
 }
 
-Extent LaunchSize::threads() const {
-  return {block.width, std::max<std::int64_t>(block.height, 1)};
+std::optional<BlockSides> parse_launch_sides(std::string_view word) {
+  const std::size_t first = word.find('x'), last = word.rfind('x');
+  const auto sides = parse_sides(first == word.npos ? std::string(word) + "x0"
+                                 : first == last    ? std::string(word)
+                                                    : std::string(word.substr(0, last)));
+  if (!sides || (first != word.npos && sides->height == 0)) return std::nullopt;
+  if (first == last) return BlockSides{*sides};
+  const auto planes = parse_sides(std::string(word.substr(last + 1)) + "x0");
+  return planes && planes->width > 0 ? std::optional(BlockSides{*sides, planes->width})
+                                     : std::nullopt;
 }
 
-Extent LaunchSize::grid(int width, int height) const {
+BlockSides LaunchSize::threads() const {
+  return {{block.width, std::max<std::int64_t>(block.height, 1)}, block.depth};
+}
+
+BlockSides LaunchSize::grid(std::int64_t width, std::int64_t height, std::int64_t depth) const {
   const auto blocks = [](std::int64_t samples, std::int64_t each) {
     return (samples + each - 1) / each;
   };
-  if (outputs.height == 0) return {blocks(std::int64_t{width} * height, outputs.width), 1};
-  return {blocks(width, outputs.width), blocks(height, outputs.height)};
+  if (outputs.height == 0) return {{blocks(width * height * depth, outputs.width), 1}};
+  return {{blocks(width, outputs.width), blocks(height, outputs.height)},
+          blocks(depth, outputs.depth)};
 }
 
 bool KernelFile::takes(KernelArgument argument) const {
@@ -795,13 +856,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   const auto is_kernels = [&](const Token& token) {
     return token.text == "__global__" || std::ranges::count(macros, token.text) > 0;
   };
-  const std::size_t cooperative = code.find("cooperative_groups");
+  const std::string whole = code;
   blank_directives(code);
   const std::vector<Token> all = tokens_of(code);
   const Tokens tokens(all);
-  if (cooperative != code.npos)
-    fail_at(cooperative,
-            "cooperative groups are not known on the host; write __syncthreads() and threadIdx");
   const Function* found = nullptr;
   const std::vector<Function> functions = functions_of(tokens);
   for (const Function& function : functions) {
@@ -820,9 +878,6 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
       }
       continue;
     }
-    if (has(before, "template"))
-      fail_at(tokens[function.name].at,
-              "a template; write the kernel for float, with its sizes as constants");
     if (function.body == function.end) continue;
     if (found)
       fail_at(tokens[function.name].at,
@@ -839,6 +894,15 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
         "width, int height)");
   kernel.kernel = tokens[found->name].text;
   kernel.scope = found->scope;
+  const std::optional<HostLaunch> host = HostLaunch::find(whole, kernel.kernel);
+  std::optional<TemplateHead> head;
+  if (is(tokens, found->begin, "template")) {
+    head =
+        template_head(tokens.first(found->name), found->begin,
+                      host ? host->template_arguments : std::vector<std::string>(),
+                      [&](const Token& token, const std::string& why) { fail_at(token.at, why); });
+    kernel.template_arguments = head->arguments;
+  }
   kernel.is_closed = found->end < tokens.size();
   if (const std::size_t launch = code.find("<<<"); launch != code.npos)
     fail_at(launch,
@@ -892,28 +956,49 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
       kernel.assembler_line = line_at(token.at);
 
-  kernel.host_text = text_for_host(kernel.text, tokens);
+  for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
+    kernel.has_short = kernel.has_short || has(tokens, word);
+  for (std::size_t i = 0; i + 2 < body.size(); ++i) {
+    const auto parameter = std::ranges::find(kernel.parameters, body[i].text);
+    if (parameter == kernel.parameters.end()) continue;
+    const KernelArgument given =
+        kernel.arguments[std::size_t(parameter - kernel.parameters.begin())];
+    const bool is_side =
+        given == KernelArgument::mask_width || given == KernelArgument::mask_height;
+    // input_cols - kernel_cols + 1
+    kernel.looks_valid = kernel.looks_valid || (is_side && is(body, i - 1, "-") &&
+                                                is(body, i + 1, "+") && is(body, i + 2, "1"));
+    // k < channels, x < width * channels, i % channels
+    for (std::size_t k = i;
+         k-- > 0 && std::string_view(";{})&?").find(body[k].text[0]) == std::string_view::npos;)
+      kernel.has_channels = kernel.has_channels || (given == KernelArgument::channels &&
+                                                    (body[k].text == "<" || body[k].text == "%"));
+  }
+  kernel.host_text = text_for_host(kernel.text, tokens, head);
 
   const std::vector<LaunchLine> lines = launch_lines(shown);
-  const auto extent_in = [&](const LaunchLine& line, std::size_t at) -> std::optional<Extent> {
+  const auto sides_in = [&](const LaunchLine& line, std::size_t at) -> std::optional<BlockSides> {
     const std::vector<int> sides = take_sides(line.text, at);
     if (sides.empty()) return std::nullopt;
-    if (sides.size() > 2 && sides[2] != 1)
-      fail_at(line.at, "a block of three dimensions; the launch has rows and columns alone");
-    return Extent{sides[0], sides.size() > 1 ? sides[1] : 0};
+    if (sides.size() > 2 && sides[2] != 1 && kernel.dimensions != 3)
+      fail_at(line.at, "a block of three dimensions, and the kernel is not told a depth");
+    return BlockSides{{sides[0], sides.size() > 1 ? sides[1] : 0}, sides.size() > 2 ? sides[2] : 1};
   };
-  std::optional<Extent> block = wish.block, outputs = wish.outputs;
+  std::optional<BlockSides> block = wish.block, outputs = wish.outputs;
   std::optional<int> shared = wish.shared_bytes;
   bool clears_out = wish.clears_out;
   std::size_t said_at = 0, shared_at = 0;
   for (const LaunchLine& line : lines) {
     const std::size_t at = line.behind("block ");
     if (!wish.block && !block && at != line.text.npos) {
-      block = extent_in(line, at);
+      block = sides_in(line, at);
       said_at = line.at;
     }
     const std::size_t each = line.behind("for each ");
-    if (!wish.block && !outputs && each != line.text.npos) outputs = extent_in(line, each);
+    if (!wish.block && !outputs && each != line.text.npos) {
+      outputs = sides_in(line, each);
+      kernel.launch.line = line_at(line.at);
+    }
     if (const std::size_t bytes = line.text.find(" bytes of shared");
         bytes != line.text.npos && !shared) {
       std::size_t begin = bytes;
@@ -923,10 +1008,17 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     }
     clears_out = clears_out || line.behind("out cleared") != line.text.npos;
   }
+  if (!block && host) {
+    take_launch(kernel, *host, block, outputs, shared);
+    said_at = shared_at = host->at;
+    if (outputs) kernel.launch.line = line_at(host->at);
+  }
   if (!block)
     refuse(
-        "does not say how it is launched; write a comment '// launch: block 16x16' into it, or say "
-        "--block 16x16");
+        "does not say how it is launched; write a comment into it, '// launch: block 16x16' (256 "
+        "for lines, 8x8x8 for volumes; behind it may stand ', a block for each 12x12 outputs', "
+        "', 1600 bytes of shared memory' and ', out cleared'), or main() with dim3 block(16, 16) "
+        "and a launch <<<grid, block>>>, or say --block 16x16");
   kernel.launch.block = *block;
   kernel.launch.outputs = outputs.value_or(*block);
   kernel.launch.shared_bytes = shared.value_or(0);
@@ -941,8 +1033,9 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     if (wish.shared_bytes) throw UsageError("--shared: " + why);
     fail_at(shared_at, why);
   }
-  const Extent threads = kernel.launch.threads();
-  if (threads.width < 1 || threads.width * threads.height > 1024)
+  const BlockSides threads = kernel.launch.threads();
+  if (threads.width < 1 || threads.depth < 1 ||
+      threads.width * threads.height * threads.depth > 1024)
     refuse_launch("a block has 1 to 1024 threads, not " + to_string(kernel.launch.block), "--block",
                   wish.block.has_value());
   if (kernel.launch.outputs.width < 1)

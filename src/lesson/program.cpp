@@ -9,6 +9,7 @@
 #include <random>
 #include <sstream>
 
+#include "kernels/lesson/call.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 
@@ -19,7 +20,10 @@ namespace fs = std::filesystem;
 
 /// The name that the runners give to what is passed in the place of a parameter.
 std::string passed_for(KernelArgument argument) {
-  return argument == KernelArgument::channels ? "1" : std::string("lesson_") + name_of(argument);
+  using enum KernelArgument;
+  if (argument == radius) return "lesson_numbers.lesson_mask_width / 2";
+  const bool is_pointer = argument == in || argument == out || argument == mask;
+  return std::string(is_pointer ? "lesson_" : "lesson_numbers.lesson_") + name_of(argument);
 }
 
 /// A word that a kernel cannot know before it runs.
@@ -52,12 +56,14 @@ ProcessLimits limits_of_run() {
 
 }  // namespace
 
-void write_student(const KernelFile& kernel, const std::string& text, const fs::path& folder) {
-  std::ofstream(folder / "kernel.cu", std::ios::binary) << text;
+void write_student(const KernelFile& kernel, bool for_host, const fs::path& folder) {
+  std::ofstream(folder / "kernel.cu", std::ios::binary)
+      << (for_host ? kernel.host_text : kernel.text);
   std::ofstream header(folder / "student.hpp", std::ios::binary);
   header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n";
   if (!kernel.scope.empty()) header << "using namespace " << kernel.scope << ";\n";
-  header << "#define LESSON_KERNEL " << kernel.kernel << "\n";
+  header << "#define LESSON_KERNEL " << kernel.kernel << (for_host ? "" : kernel.template_arguments)
+         << "\n";
   if (!kernel.constant_mask.empty())
     header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
   header << "#define LESSON_ARGUMENTS ";
@@ -71,9 +77,11 @@ void write_student(const KernelFile& kernel, const std::string& text, const fs::
 
 void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& file) {
   std::ofstream data(file, std::ios::binary);
-  const std::int32_t head[] = {trial.mask.width, trial.mask.height, !kernel.is_told_size,
-                               kernel.launch.clears_out};
-  data.write(reinterpret_cast<const char*>(head), sizeof head);
+  const LessonNumbers head{trial.width,       trial.height,         trial.depth,
+                           trial.channels,    trial.mask.width,     trial.mask_height(),
+                           trial.mask_depth,  trial.out_width(),    trial.out_height(),
+                           trial.out_depth(), !kernel.is_told_size, kernel.launch.clears_out};
+  data.write(reinterpret_cast<const char*>(&head), sizeof head);
   for (const double weight : trial.mask.weights) {
     const float value = float(weight / trial.mask.divisor);
     data.write(reinterpret_cast<const char*>(&value), sizeof value);
@@ -87,7 +95,7 @@ void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& f
 LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu",
                  library = lesson_library();
-  write_student(kernel, kernel.host_text, folder);
+  write_student(kernel, true, folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
   const std::vector<std::string> how = {compiler,
@@ -184,7 +192,7 @@ MaskRoom LessonProgram::mask_room() const {
   }
   if (ended.code() != 0 || word != "room")
     refuse("its process ends before the kernel runs: what is set at the start of the file fails");
-  words >> room.weights >> room.rows >> room.columns;
+  words >> room.weights >> room.planes >> room.rows >> room.columns;
   return room;
 }
 
@@ -206,11 +214,11 @@ TrialRun LessonProgram::run(const Trial& trial) const {
   const fs::path folder = folder_.path();
   write_trial(kernel_, trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
-  const Extent threads = launch.threads(), grid = launch.grid(trial.width, trial.height);
+  const BlockSides threads = launch.threads(),
+                   grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
   std::vector<std::string> words = {(folder / "program").string()};
-  for (const std::int64_t number :
-       {std::int64_t{trial.width}, std::int64_t{trial.height}, threads.width, threads.height,
-        grid.width, grid.height, std::int64_t{launch.shared_bytes}})
+  for (const std::int64_t number : {threads.width, threads.height, threads.depth, grid.width,
+                                    grid.height, grid.depth, std::int64_t{launch.shared_bytes}})
     words.push_back(std::to_string(number));
   for (const char* name : {"data", "out", "report"}) words.push_back((folder / name).string());
   const std::string word = fresh_word();
@@ -231,16 +239,19 @@ TrialRun LessonProgram::run(const Trial& trial) const {
     std::string kind;
     text >> kind;
     const auto place = [&](LessonFinding::Place& p, std::string& where) {
-      text >> p.block_x >> p.block_y >> p.thread_x >> p.thread_y >> where;
+      text >> p.block_x >> p.block_y >> p.block_z >> p.thread_x >> p.thread_y >> p.thread_z >>
+          where;
     };
     if (kind == "finding") {
       LessonFinding finding;
       std::string code, others_code;
-      text >> finding.fault >> finding.memory >> finding.cell >> finding.least >> finding.times >>
-          finding.threads;
+      text >> finding.fault >> finding.memory >> finding.cell >> finding.least >> finding.most >>
+          finding.times >> finding.threads >> finding.is_inside;
       place(finding.place, code);
       place(finding.other, others_code);
       if (!text) continue;
+      finding.both_write = finding.fault == "write_race";
+      if (finding.both_write) finding.fault = "race";
       finding.place.line = line_of(code);
       finding.other.line = line_of(others_code);
       result.findings.push_back(finding);
@@ -283,7 +294,7 @@ TrialRun LessonProgram::run(const Trial& trial) const {
     result.end = TrialRun::End::crashed;
     result.why = why_of(WTERMSIG(ended.status));
   } else if (result.end == TrialRun::End::done) {
-    const std::size_t samples = trial.in.size();
+    const std::size_t samples = trial.outputs();
     const std::string bytes = contents_of(folder / "out");
     if (!is_whole || bytes.size() != samples * (sizeof(float) + 1)) {
       result.end = TrialRun::End::crashed;

@@ -17,19 +17,44 @@ namespace convfilt {
 struct LessonFinding {
   std::string fault, memory;
   std::int64_t cell = 0, times = 0;
-  std::int64_t least = 0;  ///< the least cell with which it was seen at this line
+  std::int64_t least = 0, most = 0;  ///< the cells with which it was seen at this line
   int threads = 0;
+  bool is_inside = false;   ///< it was seen in a block that lies at no rim of the picture
+  bool both_write = false;  ///< threads that race
   struct Place {
-    int block_x = 0, block_y = 0, thread_x = 0, thread_y = 0;
+    int block_x = 0, block_y = 0, block_z = 0, thread_x = 0, thread_y = 0, thread_z = 0;
     int line = 0;  ///< of the file; 0 = nobody knows
   } place, other;
 };
 
-/// A picture, and the mask that it is filtered with.
+/// One thing that is wrong, or worth a remark.
+struct LessonSentence {
+  std::string kind;  ///< for programs: a fault of kernels/lesson/machine.hpp, or what is wrong
+  int line = 0;      ///< of the kernel's file; 0 = none
+  std::string text;  ///< for people
+  std::optional<LessonFinding> finding = {};  ///< what was seen
+  std::string picture = "", mask = "";        ///< with which it was seen; sides, or empty
+  bool is_cause = false;                      ///< it explains all that is wrong with the outputs
+};
+
+/// A picture, and the mask that it is filtered with. A line has one row, and a volume has planes.
 struct Trial {
-  int width = 0, height = 0;
+  int width = 0, height = 1;
   std::vector<float> in;
-  Mask mask;
+  Mask mask;  ///< of a volume: the planes' rows one below the other
+  int depth = 1, mask_depth = 1, channels = 1;
+  bool is_valid = false;   ///< outputs are where the mask lies inside
+  bool is_planar = false;  ///< channels lie one behind the other, not side by side
+  double largest = 1;      ///< of its samples
+
+  int mask_height() const { return mask.height / mask_depth; }
+  int out_width() const { return width - (is_valid ? mask.width - 1 : 0); }
+  int out_height() const { return height - (is_valid ? mask_height() - 1 : 0); }
+  int out_depth() const { return depth - (is_valid ? mask_depth - 1 : 0); }
+  std::size_t outputs() const {
+    return std::size_t(out_width()) * std::size_t(out_height()) * std::size_t(out_depth()) *
+           std::size_t(channels);
+  }
 };
 
 struct TrialRun {
@@ -42,22 +67,22 @@ struct TrialRun {
   std::vector<LessonFinding> findings;
   Counts counts;  ///< of one block, in the middle of the picture
   std::vector<float> out;
-  std::vector<bool> is_set;  ///< where out was written; empty: it is infinite elsewhere
-  std::string printed;       ///< by the kernel
-  std::vector<double> ms;    ///< of the kernel alone, where it was timed
-  double copy_ms = 0;        ///< of a copy of the picture's bytes on the device; 0 = not timed
+  /// 1 where out was written, 2 where the first block did so; empty: it is infinite elsewhere.
+  std::vector<char> is_set;
+  std::string printed;     ///< by the kernel
+  std::vector<double> ms;  ///< of the kernel alone, where it was timed
+  double copy_ms = 0;      ///< of a copy of the picture's bytes on the device; 0 = not timed
 };
 
 /// The kernel's __constant__ array for the mask.
 struct MaskRoom {
   int weights = 0;
-  int rows = 0, columns = 0;  ///< 0 where the array has one dimension
+  int planes = 0, rows = 0, columns = 0;  ///< 0 where the array has no such dimension
 };
 
 /// Writes the kernel's file and what says how it is called, for kernels/lesson/runner.cpp and
-/// device.cu, into a folder. `text` is the kernel's.
-void write_student(const KernelFile& kernel, const std::string& text,
-                   const std::filesystem::path& folder);
+/// device.cu, into a folder.
+void write_student(const KernelFile& kernel, bool for_host, const std::filesystem::path& folder);
 
 /// Writes a trial's mask and samples, as the runners read them.
 void write_trial(const KernelFile& kernel, const Trial& trial, const std::filesystem::path& file);

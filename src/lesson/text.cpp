@@ -13,10 +13,6 @@
 namespace convfilt {
 namespace {
 
-std::string sides(const Mask& mask) {
-  return to_string(Extent{mask.width, mask.height});
-}
-
 std::string rounded(double number, int digits = 2) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", digits, number);
@@ -36,7 +32,8 @@ std::vector<CountName> counts_told() {
 }
 
 double outputs_of(const BlockRow& row) {
-  return double(row.outputs.width) * double(std::max<std::int64_t>(row.outputs.height, 1));
+  return double(row.outputs.width) *
+         double(std::max<std::int64_t>(row.outputs.height, 1) * row.outputs.depth);
 }
 
 /// A column for each kernel, a row for each count.
@@ -69,8 +66,10 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
       has_parts
           ? "Our strategies apply such a mask in parts, a launch each, and all of these count.\n"
           : "";
-  return "A block in the middle, under a mask of " + sides(verdict.masks.front()) +
-         ", beside our strategies:\n" + as_text(table, width) + in_parts +
+  return "A block in the middle, under a mask of " +
+         mask_sides(verdict.masks.front(), verdict.task) +
+         (verdict.textbook.empty() ? ":\n" : ", beside our strategies:\n") + as_text(table, width) +
+         in_parts +
          "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
          "those "
          "that\nwarps touch in global memory; the lanes of a divergent warp make different "
@@ -95,6 +94,29 @@ std::string score_text(const std::string& where, const LessonScore& score) {
          (score.untried > 0 ? ", " + std::to_string(score.untried) + " not tried" : "") + "\n";
 }
 
+/// By how much outputs are off, and which tolerance would let them pass.
+std::string errors_text(const LessonScore& score) {
+  // Where outputs should be nearly 0, a part of them means nothing.
+  constexpr double kMostPart = 10;
+  const double off = score.absolute_error, part = score.relative_error;
+  if (!score.is_off || !std::isfinite(off)) return "";
+  char text[300];
+  int length = std::snprintf(text, sizeof text, "Outputs are off by up to %.3g", off);
+  const auto add = [&](const char* format, auto... values) {
+    length += std::snprintf(text + length, sizeof text - std::size_t(length), format, values...);
+  };
+  if (part < kMostPart) add(", and by up to %.3g %% of what they should be", 100 * part);
+  if (score.of_tolerance > 0) {
+    add(", %.3g times the tolerance%s", score.of_tolerance,
+        score.of_tolerance <= 1 ? ", which alone lets them pass" : "");
+  } else {
+    add(": --tolerance %.2g", off * 1.05);
+    if (part < kMostPart) add(" or --relative-tolerance %.2g", part * 1.05);
+    add(" would let them pass");
+  }
+  return std::string(text) + ".\n";
+}
+
 bool names(const LessonScore& score, const std::string& kind) {
   return std::ranges::any_of(score.faults,
                              [&](const LessonSentence& fault) { return fault.kind == kind; });
@@ -105,7 +127,13 @@ std::string dumped(const nlohmann::ordered_json& json) {
 }
 
 nlohmann::ordered_json json_of(const LessonFinding::Place& place) {
-  return {{"block", {place.block_x, place.block_y}}, {"thread", {place.thread_x, place.thread_y}}};
+  nlohmann::ordered_json json = {{"block", {place.block_x, place.block_y}},
+                                 {"thread", {place.thread_x, place.thread_y}}};
+  if (place.block_z > 0 || place.thread_z > 0) {
+    json["block"].push_back(place.block_z);
+    json["thread"].push_back(place.thread_z);
+  }
+  return json;
 }
 
 nlohmann::ordered_json json_of(std::span<const LessonSentence> sentences) {
@@ -153,13 +181,18 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
                          std::size_t width) {
   const std::string file = printable_name(kernel.path);
   std::string masks;
-  for (const Mask& mask : verdict.masks) masks += (masks.empty() ? "" : ", ") + sides(mask);
+  for (const Mask& mask : verdict.masks)
+    masks += (masks.empty() ? "" : ", ") + mask_sides(mask, verdict.task);
   const LaunchSize& launch = kernel.launch;
   std::string text = kernel.kernel + ": blocks of " + to_string(launch.block) + " threads for " +
                      to_string(launch.outputs) + " outputs; " +
                      (verdict.masks.size() > 1 ? "masks " : "mask ") + masks + " (" +
-                     verdict.why_masks + ")\n" +
-                     score_text("on the host, its memory watched", verdict.host);
+                     verdict.why_masks + ")" +
+                     (verdict.task.is_valid ? "; outputs where the mask lies inside" : "") +
+                     (verdict.task.channels == 1 ? ""
+                      : verdict.task.is_planar   ? "; channels as planes"
+                                                 : "; channels side by side") +
+                     "\n" + score_text("on the host, its memory watched", verdict.host);
   if (verdict.gpu) text += score_text("on " + verdict.gpu->device, verdict.gpu->score);
   const auto say = [&](const LessonSentence& sentence, const std::string& what) {
     const std::string line = sentence.line > 0 ? ":" + std::to_string(sentence.line) : "";
@@ -174,6 +207,7 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
           "The GPU's results are right all the same, by luck: another GPU, or another size, may "
           "show the mistake.\n";
   }
+  text += errors_text(verdict.host);
   for (const LessonSentence& remark : verdict.remarks) say(remark, "remark: ");
   if (!verdict.gpu && verdict.is_right())
     text +=
@@ -191,12 +225,14 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
     parameters.push_back(
         {{"name", kernel.parameters[i]}, {"given", name_of(verdict.arguments[i])}});
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
-  for (const Mask& mask : verdict.masks) masks.push_back(sides(mask));
+  for (const Mask& mask : verdict.masks) masks.push_back(mask_sides(mask, verdict.task));
   nlohmann::ordered_json json = {{"kernel", kernel.kernel},
                                  {"file", kernel.path},
                                  {"block", to_string(kernel.launch.block)},
                                  {"outputs", to_string(kernel.launch.outputs)},
                                  {"masks", masks},
+                                 {"mode", verdict.task.is_valid ? "valid" : "same"},
+                                 {"dimensions", verdict.task.dimensions},
                                  {"parameters", parameters},
                                  {"status", verdict.is_right() ? "right" : "wrong"},
                                  {"right", verdict.is_right()},
@@ -206,6 +242,11 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
                                  {"seconds", std::round(seconds * 100) / 100},
                                  {"faults", json_of(verdict.host.faults)},
                                  {"remarks", json_of(verdict.remarks)}};
+  // Some outputs have no number, or should be 0.
+  for (const auto& [name, error] : {std::pair{"absolute_error", verdict.host.absolute_error},
+                                    {"relative_error", verdict.host.relative_error},
+                                    {"of_tolerance", verdict.host.of_tolerance}})
+    if (std::isfinite(error) && (error > 0 || name[0] != 'o')) json[name] = error;
   if (verdict.gpu) {
     const LessonOnGpu& gpu = *verdict.gpu;
     json["gpu"] = {{"device", gpu.device},

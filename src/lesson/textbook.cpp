@@ -39,8 +39,8 @@ std::vector<BlockRow> count_textbook(const Mask& mask) {
     const Geometry g = contender.strategy->geometry(problem, contender.tuning);
     const double taps = double(g.out_columns) * g.out_rows * double(mask.weights.size());
     rows.push_back({name_of(contender),
-                    {g.block_columns, g.block_rows},
-                    {g.out_columns, g.out_rows},
+                    {{g.block_columns, g.block_rows}},
+                    {{g.out_columns, g.out_rows}},
                     block->count,
                     taps / double(block->count.global_reads)});
   }

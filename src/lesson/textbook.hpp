@@ -14,7 +14,7 @@ namespace convfilt {
 /// What one block of a kernel does, far from the edges.
 struct BlockRow {
   std::string name;  ///< of a strategy, with its settings, or of the student's kernel
-  Extent block, outputs;
+  BlockSides block, outputs;
   Counts counts;
   double reuse = 0;  ///< taps of the block's outputs for each read of global memory
 };

@@ -49,9 +49,18 @@ getrusage_number() {
 }
 need_peak() { [ -n "$(getrusage_number)" ] || skip "the number of getrusage(2) is not known for $(uname -m)"; }
 
-# Runs a command as a user whom permissions bind, who must be able to read the folder.
+# Runs a command as a user whom permissions bind. need_anyone comes before it.
 as_anyone() {
   if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi
+}
+
+# Skips where that user cannot run the program, or not read the profiles, the pictures or one of the files: in /root, say.
+need_anyone() {  # FILE...
+  local file
+  as_anyone "$CONVFILT" --version >/dev/null 2>&1 || skip "another user cannot run the program"
+  for file in ${CONVFILT_PROFILES:+"$CONVFILT_PROFILES"/.} samples/camera.png "$@"; do
+    as_anyone test -r "$file" || skip "another user cannot read $file"
+  done
 }
 
 # Names of all strategies, or of those of some families.

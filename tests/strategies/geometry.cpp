@@ -187,8 +187,10 @@ TEST_CASE("tiled-out: one output a thread or four, in blocks of up to 1,024 thre
   };
   CHECK(block(5, 5, 0, 0) == std::pair(32, 8));
   CHECK(block(5, 5, 0, 4) == std::pair(32, 8));
-  CHECK(block(5, 5, 0, 1) == std::pair(32, 32));
+  CHECK(block(5, 5, 0, 1) == std::pair(16, 16));
+  CHECK(block(5, 5, 32, 1) == std::pair(32, 32));
   CHECK(block(5, 5, 16, 0) == std::pair(16, 16));
+  CHECK(block(5, 5, TileSides{32, 8}.value(), 0) == std::pair(32, 8));
   CHECK(block(5, 1, 0, 0) == std::pair(256, 1));
   CHECK(block(5, 1, 1024, 0) == std::pair(1024, 1));
   const auto refusal = [&](int w, int h, int tile, int outputs) {
@@ -199,6 +201,22 @@ TEST_CASE("tiled-out: one output a thread or four, in blocks of up to 1,024 thre
   CHECK(refusal(5, 1, 0, 4).ends_with("leave out --outputs"));
   CHECK(refusal(1, 5, 33, 0).starts_with("a block has a thread for each sample of the tile"));
   CHECK(refusal(5, 1, 1024, 1) == "");
+  CHECK(refusal(5, 5, TileSides{32, 33}.value(), 0).starts_with("a block has a thread for each"));
+  CHECK(refusal(5, 5, TileSides{32, 8}.value(), 4).ends_with("leave out --tile or --outputs"));
+}
+
+TEST_CASE("a row that is shorter than a block gets a block of its length") {
+  for (const char* name : {"tiled-in", "tiled-out", "cached"}) {
+    const auto threads = [&](int width) {
+      const Problem p{width, 1, 1, Depth::f32, Border::constant, 0, box_mask(5, 1)};
+      return find_strategy(name)->geometry(p, {}).block_columns;
+    };
+    INFO(name);
+    const int halo = std::string(name) == "tiled-in" ? 4 : 0;
+    CHECK(threads(5) == 5 + halo);
+    CHECK(threads(1) == 1 + halo);
+    CHECK(threads(1000) == 256);
+  }
 }
 
 TEST_CASE("a setting out of its range is refused") {
@@ -211,6 +229,9 @@ TEST_CASE("a setting out of its range is refused") {
     CHECK(strategy->refusal(p, tuning) ==
           "--tile is " + std::to_string(tile) + "; it must be 1..1024");
   }
+  Tuning wide;
+  wide[Setting::tile] = TileSides{2000, 8}.value();
+  CHECK(strategy->refusal(p, wide) == "--tile is 2000x8; it must be 1..1024");
   Tuning tuning;
   tuning[Setting::halo] = 3;
   CHECK(strategy->refusal(p, tuning) == "--halo is 3; it must be one of its words");

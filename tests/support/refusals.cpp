@@ -207,11 +207,12 @@ int largest_part_side(const Mask& mask) {
 /// Steps must keep apart the blocks whose outputs overlap by the mask.
 Expected by_steps(const Problem& p, const Tuning& tuning) {
   const int steps = tuning[Setting::steps], block = tuning[Setting::block];
-  if (tuning[Setting::accumulate] != kInSteps)
-    return steps ? refuses("atomic additions and divisions have no steps") : kTakes;
+  const int accumulate = tuning[Setting::accumulate];
+  if (accumulate == kAtomic) return steps ? refuses("atomic additions have no steps") : kTakes;
   if (block == 0) return steps == 1 ? either("one step") : kTakes;
-  // The spatial domain takes a mask of more than 31 weights part by part.
-  const int largest = tuning[Setting::domain] == kSpatial ? 31 : INT_MAX;
+  // The spatial domain takes a mask of more than 31 weights part by part; divisions meet by all.
+  const int largest =
+      tuning[Setting::domain] == kSpatial && accumulate != kInDivisions ? 31 : INT_MAX;
   const auto meet = [&](int side, int outputs) {
     return std::min(block, outputs + side - 1) * ((steps ? steps : 2) - 1) <
            std::min(side, largest) - 1;

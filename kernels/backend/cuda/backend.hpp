@@ -21,13 +21,49 @@
 
 namespace convfilt::cuda {
 
+/// How many blocks of that many threads a multiprocessor holds. As the second number of
+/// __launch_bounds__ it leaves a thread no more registers than that takes.
+constexpr int resident_blocks(int threads) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+  return 1024 / threads;
+#elif defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+  return 1536 / threads;
+#else
+  return 2048 / threads;
+#endif
+}
+
 /// The type of a `__shared__` tile.
 template <class T, int rows, int columns>
 using SharedTile = T[rows][columns];
 
 template <class T>
 CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
-  return in.row(y)[x];
+  return *in.at(x, y);
+}
+
+/// The sample under weight (i, j) of a mask whose first weight lies over (x, y).
+template <class T>
+CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  return *(in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i);
+}
+
+/// The same, through the L2 cache alone.
+template <class T>
+CONVFILT_DEVICE inline T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  const T* const at = in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i;
+#ifdef __CUDA_ARCH__
+  return __ldcg(at);
+#else
+  return *at;
+#endif
+}
+
+/// The k-th weight, in row order, of a mask that lies in global memory.
+template <class Sum>
+CONVFILT_DEVICE inline Sum load_weight(const Sum* weights, int k) {
+  return weights[k];
 }
 
 /// Four samples from (x, y) on, whose address is a multiple of their size.

@@ -51,6 +51,31 @@ T load(const PlaneView<const T>& in, int x, int y, const Place& place = Place::c
   return in.row(y)[x];
 }
 
+/// The sample under weight (i, j) of a mask whose first weight lies over (x, y).
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y, int i, int j,
+       const Place& place = Place::current()) {
+  return load(in, x + i, y + j, place);
+}
+
+/// The same past a cache, which counts nothing else.
+template <class T>
+T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j,
+               const Place& place = Place::current()) {
+  return load(in, x + i, y + j, place);
+}
+
+/// The k-th weight, in row order, of a mask that lies in global memory. It counts as a read, and
+/// ends a lane's turn, as count_mask_read() does.
+template <class Sum>
+Sum load_weight(const Sum* weights, int k, const Place& place = Place::current()) {
+  ++running.counts.global_reads;
+  watch_global(weights + k, 1, false, place);
+  if (running.recorder) running.recorder->weight();
+  watch_turn();
+  return weights[k];
+}
+
 /// Follows each write of an output, or of a sum that the mask's next part takes on.
 template <class T>
 void count_write(const PlaneView<T>& out, int x, int y, const Place& place = Place::current()) {

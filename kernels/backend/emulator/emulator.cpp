@@ -331,7 +331,7 @@ void Recorder::begin_block(const dim3& block) {
 }
 
 void Recorder::end_block(std::uint64_t counted) {
-  recording_.counted += counted;
+  recording_.counted += counted - std::exchange(weights_, 0);
   for (std::size_t k = first_; k < recording_.reads.size(); ++k) {
     SampleRead& read = recording_.reads[k];
     const std::size_t thread =

@@ -23,11 +23,13 @@ class Recorder {
   explicit Recorder(Recording& recording) : recording_(recording) {}
 
   void begin_block(const dim3& block);
-  /// `counted` reads of samples were counted in it.
+  /// `counted` reads of samples and weights were counted in it.
   void end_block(std::uint64_t counted);
 
   /// The running thread reads a sample.
   void read(int x, int y);
+  /// It reads a weight.
+  void weight() { ++weights_; }
   /// It stores in a cell of shared memory, which then holds the sample if it has just read one.
   void store(const void* cell);
   /// It reads a cell of shared memory.
@@ -43,6 +45,7 @@ class Recorder {
   void use(SampleRead& read, ThreadUses& thread);
 
   Recording& recording_;
+  std::uint64_t weights_ = 0;                             ///< reads of them in the block
   std::size_t first_ = 0;                                 ///< the block's first read
   std::size_t last_ = kNone;                              ///< the last one, unless it was stored
   std::unordered_map<const void*, std::size_t> samples_;  ///< the reads whose samples cells hold

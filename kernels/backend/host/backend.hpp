@@ -47,6 +47,21 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  return load(in, x + i, y + j);
+}
+
+template <class T>
+T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  return load(in, x + i, y + j);
+}
+
+template <class Sum>
+Sum load_weight(const Sum* weights, int k) {
+  return weights[k];
+}
+
 /// Four samples from (x, y) on.
 template <class T>
 Four<T> load4(const PlaneView<const T>& in, int x, int y) {

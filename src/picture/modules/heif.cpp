@@ -340,7 +340,8 @@ class HeifReader : public WholeReader {
     constexpr std::string_view kKnown[] = {"ftyp", "meta", "mdat", "idat", "free", "skip", "wide"};
     std::size_t end = 0;
     bool has_begun = false;
-    for (const Box& box : boxes_in(bytes)) {
+    const std::vector<Box> boxes = boxes_in(bytes);
+    for (const Box& box : boxes) {
       const bool begins_again = box.type == "ftyp" && std::exchange(has_begun, true);
       end = std::size_t(box.content.data() + box.content.size() - bytes.data());
       if (begins_again ||
@@ -353,8 +354,12 @@ class HeifReader : public WholeReader {
              std::to_string(at) + " goes beyond its end)";
     }
     const Bytes rest = bytes.subspan(end);
-    if (std::any_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte != 0; }))
-      cut_ = bytes_follow(rest.size());
+    if (std::all_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte == 0; })) return;
+    const bool has_picture =
+        !content_of(boxes, "meta").empty() && !content_of(boxes, "mdat").empty();
+    cut_ = has_picture ? bytes_follow(rest.size())
+                       : "the file ends too early (in the header of the box at byte " +
+                             std::to_string(end) + ")";
   }
 
   /// Throws IoError unless all is well.

@@ -11,9 +11,10 @@ declare -A samples=(
   [--strategies]=cpu,separable [--size]="9x9|8x8,9x9" [explain--size]=99x80 [mask--size]=99x80 [--channels]="3"
   [--repeats]=3 [--patience]=0.01 [--from]=all.json [--picture]=drawn.svg [--plot]= [--csv]= [compare--json]=
   [explain--json]= [--markdown]= [mask--output]=drawn.png [explain--table]="tile=8 mask=5" [try--block]=16x16
-  [--halo]=two-step [--texture]=array [--gemm]=strassen [--domain]=spatial [--accumulate]=atomic [--pitch]=packed
+  [--halo]=two-step [--idle]=rim [--mask-memory]=global [--cache]=none [--texture]=array [--gemm]=strassen [--domain]=spatial
+  [--accumulate]=atomic [--pitch]=packed
   [--subsampling]=444 [--on-damage]=warn [--loader]=opencv [--codec]="cpu|gpu" [--if-exists]="skip|overwrite"
-  [try--outputs]=16x16 [--mask-size]=3x3 [--shared]=0)
+  [try--outputs]=16x16 [--mask-size]=3x3 [--shared]=0 [--tolerance]=0.001 [--relative-tolerance]=0.01)
 generated=$(convfilt generate bash)
 pgm grey.pgm <<<"10 20 30"
 mkdir in other

@@ -2,6 +2,7 @@
 # with the words that the command line gets. All options of the grammar, and numbers that fit no type.
 declare -A needs=(
   [--tile]="--strategy=tiled-in" [--outputs]="--strategy=tiled-out" [--halo]="--strategy=tiled-out"
+  [--idle]="--strategy=tiled-in" [--mask-memory]="--strategy=basic" [--cache]="--strategy=basic"
   [--texture]="--strategy=texture" [--gemm]="--strategy=im2col" [--domain]="--strategy=in-parts"
   [--accumulate]="--strategy=in-parts" [--block]="--strategy=in-parts" [--part]="--strategy=in-parts"
   [--steps]="--strategy=overlap-add" [--border-value]="--border=constant" [--weights]="--masks=3"

@@ -16,9 +16,10 @@
 namespace convfilt::test {
 namespace {
 
-constexpr int kSquare = 32;  // side of the square that a block is, or has as its output tile
-constexpr int kLine = 256;   // columns of it under a mask of one row, whose blocks have one row
-constexpr int kAskedTiles[] = {0, 16, 5, 40};  // --tile; 0: not given
+constexpr int kSquare = 32;  // side of the largest square block
+constexpr int kTile = 16;    // side of an output tile by default
+constexpr int kLine = 256;   // most columns of a block under a mask of one row, which has one row
+constexpr int kAskedTiles[] = {0, 16, 5, 40, TileSides{12, 5}.value()};  // --tile; 0: not given
 
 Tuning tuning_of(int tile, int halo = kSweeps, int outputs = 0) {
   Tuning tuning;
@@ -32,18 +33,16 @@ bool is_line(const Problem& p) {
   return p.mask.height == 1;
 }
 
-/// Only blocks of one row are larger than the square.
-bool too_large(const Problem& p, int asked) {
-  return asked > kSquare && !is_line(p);
+/// The output tile that --tile asks for, or by default a square of that side.
+TileSides tile_of(const Problem& p, int asked, int side = kTile) {
+  if (is_line(p)) return {asked ? asked : std::min(kLine, p.width), 1};
+  return asked ? TileSides::of(asked) : TileSides{side, side};
 }
 
-/// The columns and rows of a tile, or of the block, of which --tile says the side.
-struct Tile {
-  int columns, rows;
-};
-Tile tile_of(const Problem& p, int asked) {
-  if (is_line(p)) return {asked ? asked : kLine, 1};
-  return {asked ? asked : kSquare, asked ? asked : kSquare};
+/// Only blocks of one row are larger than the square, and they have no rows to ask for.
+bool impossible(const Problem& p, int asked) {
+  const TileSides tile = TileSides::of(asked);
+  return is_line(p) ? tile.rows != tile.columns : std::max(tile.columns, tile.rows) > kSquare;
 }
 
 /// One axis of a problem: picture side, mask side, anchor. Counts of both axes multiply.
@@ -174,8 +173,13 @@ void for_each_problem(F f) {
 TEST_CASE("basic reads every tap from global memory") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
-    check_counts("basic", p,
-                 with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()));
+    Expected e = with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside());
+    check_counts("basic", p, e);
+    // A mask in global memory is read there once more for each tap, ghost cell or not.
+    e.global_reads += x.taps() * y.taps();
+    Tuning global;
+    global[Setting::mask_memory] = kGlobal;
+    check_counts("basic", p, e, global);
   });
 }
 
@@ -183,14 +187,16 @@ TEST_CASE("tiled-out loads each output tile and its halo once") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
     for (int asked : kAskedTiles) {
-      if (too_large(p, asked)) continue;
-      const Tile tile = tile_of(p, asked);
-      const std::uint64_t blocks = x.tiles(tile.columns) * y.tiles(tile.rows);
-      const std::uint64_t cells = blocks * (tile.columns + x.side - 1) * (tile.rows + y.side - 1);
-      Expected e = with_ghosts(p, cells, x.loads_inside(tile.columns) * y.loads_inside(tile.rows));
-      e.blocks = blocks;
+      if (impossible(p, asked)) continue;
       for (int halo : {kSweeps, kRegions, kTwoStep}) {
         for (int outputs : {0, 1, 4}) {
+          const TileSides tile = tile_of(p, asked, outputs == 1 ? kTile : kSquare);
+          const std::uint64_t blocks = x.tiles(tile.columns) * y.tiles(tile.rows);
+          const std::uint64_t cells =
+              blocks * (tile.columns + x.side - 1) * (tile.rows + y.side - 1);
+          Expected e =
+              with_ghosts(p, cells, x.loads_inside(tile.columns) * y.loads_inside(tile.rows));
+          e.blocks = blocks;
           const Tuning tuning = tuning_of(asked, halo, outputs);
           if (!find_strategy("tiled-out")->refusal(p, tuning).empty()) continue;
           // Where a thread computes several outputs together, and in the halo's other ways, it
@@ -209,17 +215,24 @@ TEST_CASE("tiled-in loads one sample a thread") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
     for (int asked : kAskedTiles) {
-      const int largest_tile = kSquare + 1 - int(std::max(x.side, y.side));
-      if (asked > largest_tile && !is_line(p)) continue;
-      const Tile tile = tile_of(p, asked);  // without --tile, this is the block
-      const int tile_x = asked ? asked : tile.columns + 1 - int(x.side);
-      const int tile_y = asked ? tile.rows : tile.rows + 1 - int(y.side);
-      const std::uint64_t blocks = x.tiles(tile_x) * y.tiles(tile_y);
-      const std::uint64_t cells = blocks * (tile_x + x.side - 1) * (tile_y + y.side - 1);
-      Expected e = with_ghosts(p, cells, x.loads_inside(tile_x) * y.loads_inside(tile_y));
+      // A block of the largest size leaves a smaller tile than asked for, which is refused, or than
+      // the default.
+      const int columns = (is_line(p) ? kLine : kSquare) + 1 - int(x.side);
+      const int rows = kSquare + 1 - int(y.side);
+      TileSides tile = tile_of(p, asked);
+      if (!asked) tile = {std::min(tile.columns, columns), std::min(tile.rows, rows)};
+      if (impossible(p, asked) || (!is_line(p) && (tile.columns > columns || tile.rows > rows)))
+        continue;
+      const std::uint64_t blocks = x.tiles(tile.columns) * y.tiles(tile.rows);
+      const std::uint64_t cells = blocks * (tile.columns + x.side - 1) * (tile.rows + y.side - 1);
+      Expected e = with_ghosts(p, cells, x.loads_inside(tile.columns) * y.loads_inside(tile.rows));
       e.shared_reads = x.taps() * y.taps();
       e.blocks = blocks;
-      check_counts("tiled-in", p, e, tuning_of(asked));
+      for (int idle : {kLast, kRim}) {
+        Tuning tuning = tuning_of(asked);
+        tuning[Setting::idle] = idle;
+        check_counts("tiled-in", p, e, tuning);
+      }
     }
   });
 }
@@ -228,8 +241,8 @@ TEST_CASE("cached reads what lies outside its tile from global memory") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
     for (int asked : kAskedTiles) {
-      if (too_large(p, asked)) continue;
-      const Tile tile = tile_of(p, asked);
+      if (impossible(p, asked)) continue;
+      const TileSides tile = tile_of(p, asked);
       const std::uint64_t own = x.taps_in_own_tile(tile.columns) * y.taps_in_own_tile(tile.rows);
       const std::uint64_t inside = x.taps_inside() * y.taps_inside();
       Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
@@ -300,22 +313,22 @@ TEST_CASE("overlap-discard and overlap-add: 1.25 and 1 global reads an output at
 
 TEST_CASE("the textbook's ratios: global reads per output") {
   if (emulator_missing()) return;
-  constexpr int kSide = 5, kTiles = 3, kPicture = 32 * kTiles;
+  constexpr int kSide = 5, kPicture = 96;  // whole tiles of 16 and of 32
   const Mask mask = box_mask(kSide, kSide);
   const Problem p{kPicture, kPicture, 1, Depth::u8, Border::replicate, 0, mask};
-  const auto per_output = [&](const char* name, const Problem& problem) {
-    return double(counted(name, problem).global_reads) / (double(problem.width) * problem.height);
+  const auto per_output = [&](const char* name, const Tuning& tuning = {}) {
+    return double(counted(name, p, tuning).global_reads) / (double(p.width) * p.height);
   };
-  CHECK(per_output("basic", p) == kSide * kSide);
+  CHECK(per_output("basic") == kSide * kSide);
   // (tile + 2r)^2 / tile^2
-  CHECK(per_output("tiled-out", p) == doctest::Approx(std::pow(36.0 / 32, 2)));
-  // input tile^2 / output tile^2, on whole output tiles
-  Problem whole = p;
-  whole.width = whole.height = 28 * kTiles;
-  CHECK(per_output("tiled-in", whole) == doctest::Approx(std::pow(32.0 / 28, 2)));
+  CHECK(per_output("tiled-out") == doctest::Approx(std::pow(36.0 / 32, 2)));
+  CHECK(per_output("tiled-out", tuning_of(0, kSweeps, 1)) == doctest::Approx(400.0 / 256));
+  CHECK(per_output("tiled-in") == doctest::Approx(400.0 / 256));
+  CHECK(per_output("tiled-in", tuning_of(TileSides{16, 8}.value())) ==
+        doctest::Approx(20.0 * 12 / (16 * 8)));
   // 1 and the share of w^2 taps that leave the tile
-  const double staying = 1 - (kSide * kSide - 1) / (4.0 * kSide * kSquare);
-  CHECK(per_output("cached", p) == doctest::Approx(1 + kSide * kSide * (1 - staying * staying)));
+  const double staying = 1 - (kSide * kSide - 1) / (4.0 * kSide * kTile);
+  CHECK(per_output("cached") == doctest::Approx(1 + kSide * kSide * (1 - staying * staying)));
 }
 
 }  // namespace convfilt::test

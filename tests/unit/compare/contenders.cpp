@@ -17,20 +17,21 @@ namespace {
 
 constexpr Setting kOwn[] = {Setting::halo, Setting::tile};
 
-const Strategy* plain_strategy() {
-  return find_strategy("basic");
-}
-
-/// A strategy like the registry's, but with settings that the test knows.
+/// Strategies like the registry's, but with settings that the test knows, or none.
+const Strategy kPlain = [] {
+  Strategy strategy = *find_strategy("basic");
+  strategy.settings = {};
+  return strategy;
+}();
 const Strategy kTuned = [] {
-  Strategy strategy = *plain_strategy();
+  Strategy strategy = kPlain;
   strategy.name = "tuned";
   strategy.settings = kOwn;
   return strategy;
 }();
 
 Machine machine() {
-  static const Strategy* const strategies[] = {plain_strategy(), &kTuned};
+  static const Strategy* const strategies[] = {&kPlain, &kTuned};
   Machine machine = this_machine();
   machine.strategies = strategies;
   return machine;

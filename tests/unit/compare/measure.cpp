@@ -171,7 +171,7 @@ TEST_CASE("what takes too long is counted on a piece from the middle") {
   CHECK(row.height < 800);
   CHECK(row.counted->global_reads == 961);
   CHECK(row.accuracy->differing == 0.0);
-  CHECK(row_of(c, "cpu").width < 1200);
+  CHECK(row_of(c, "cpu").width < 1200);  // nor does the CPU take it so soon
 
   // These are too many for a first run, too, but with patience all are counted.
   options.contenders = {{find_strategy("basic"), {}}};

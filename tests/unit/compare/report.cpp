@@ -49,7 +49,7 @@ Comparison sample() {
   counted.contender = "slow";
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
-  counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1};
+  counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1, 0, {}, {}};
   counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, 3, {}, {}, 0, {}};
   c.rows.push_back(counted);
   Row refused;
@@ -327,7 +327,7 @@ TEST_CASE(
 
   c = sample();
   c.rows = {c.rows[1]};
-  c.rows[0].counted = Counted{1.25, 9, 0.125, 0, 7.2, 1};
+  c.rows[0].counted = Counted{1.25, 9, 0.125, 0, 7.2, 1, 0, {}, {}};
   const auto note = [&] { return text_report({&c, 1}, kHead, 200); };
   CHECK(contains(note(), "reuse: taps in the image over global reads\n"));
   c.rows[0].counted->texture_fetches = 1;

@@ -208,18 +208,19 @@ TEST_CASE("a picture of one row or column has a block in its middle, whose memor
                  padded);
 }
 
-TEST_CASE("masks in parts: the memory of a block in a launch of the first part") {
+TEST_CASE("masks in parts: the memory of an interval in the middle, with all its pairs") {
   if (emulator_missing()) return;
   const Case parts{"in-parts", {kInSpace, {Setting::part, 4}}};
-  // Nine weights are three parts of three, for which the block has 34 x 34 outputs.
+  // Nine weights are parts of 4, 4 and 1. The first and the last one meet in an interval, with two
+  // blocks of 8 samples, which have 8 + 3 and 8 outputs.
   const Counts c = agreed(parts, problem_of(box_mask(9, 9)));
-  CHECK(c.global_reads == 32 * 32);
-  CHECK(c.sum_adds == 34 * 34);
-  CHECK(c.shared_reads == 34 * 32 * 9);
+  CHECK(c.global_reads == (2 * 8) * (2 * 8));
+  CHECK(c.sum_adds == (11 + 8) * (11 + 8));
+  // Rows without samples have no cells.
+  CHECK(c.shared_reads == (11 * 4 + 8) * (8 * 4 + 8));
   const std::string text = to_text(explain(*find_strategy("in-parts"), problem_of(box_mask(9, 9)),
                                            tuned(parts), find_architecture("sm_90")));
-  CHECK(text.find("Memory of that block under the first part of the mask, and its warps") !=
-        text.npos);
+  CHECK(text.find("Memory of that block, and its warps") != text.npos);
   CHECK(text.find("DIFFER") == text.npos);
   const std::pair<Setting, int> atomic{Setting::accumulate, kAtomic};
   for (const Case& case_ : {Case{"in-parts", {kInSpace, {Setting::part, 4}}},
@@ -237,6 +238,8 @@ TEST_CASE("masks in parts: the memory of a block in a launch of the first part")
             p.mode = mode;
             if (mode == Mode::full) p.border = Border::constant;
             if (!find_strategy(case_.name)->refusal(p, tuned(case_)).empty()) continue;
+            // There a mask that constant memory does not hold has no formula.
+            if (case_.name == std::string_view("in-parts") && w > 31) continue;
             agreed(case_, p, padded);
           }
 }
@@ -293,7 +296,7 @@ TEST_CASE("spatial overlap-add reads each sample once, and each of 36 x 36 sums"
                                problem_of(box_mask(5, 5)));
   CHECK(atomic.atomic_adds == 36 * 36);
   CHECK(atomic.sum_adds == 0);
-  // Nine columns of outputs are three divisions of four: no thread adds twice to one of them.
+  // In divisions, a block adds to a private buffer what it adds to one plane in steps.
   const Counts divided =
       agreed({"overlap-add", {kInSpace, {Setting::block, 8}, {Setting::accumulate, kInDivisions}}},
              problem_of(box_mask(5, 1)));
@@ -387,7 +390,9 @@ TEST_CASE("unrolled: what a whole picture reads, in loads and at its edges by ta
   }
 }
 
-TEST_CASE("there is no formula where a library sums, or where parts of a mask have divisions") {
+TEST_CASE(
+    "there is no formula where a library sums, or where launches take divisions or pieces of a "
+    "mask") {
   if (emulator_missing()) return;
   const auto watched = [](const Case& c, const Mask& mask) {
     return watch_middle_block(*find_strategy(c.name), problem_of(mask), tuned(c), true).has_value();
@@ -397,10 +402,11 @@ TEST_CASE("there is no formula where a library sums, or where parts of a mask ha
     CHECK(watched({name, {kInSpace}}, box_mask(31, 5)));
   }
   CHECK(!watched({"overlap-save", {kInSpace}}, box_mask(33, 5)));
-  CHECK(!watched(
-      {"in-parts",
-       {kInSpace, {Setting::block, 8}, {Setting::part, 4}, {Setting::accumulate, kInDivisions}}},
-      box_mask(8, 8)));
+  const std::pair<Setting, int> block{Setting::block, 8}, part{Setting::part, 4};
+  CHECK(watched({"in-parts", {kInSpace, block, part}}, box_mask(8, 8)));
+  CHECK(!watched({"in-parts", {kInSpace, block, part, {Setting::accumulate, kInSteps}}},
+                 box_mask(8, 8)));
+  CHECK(!watched({"in-parts", {kInSpace}}, box_mask(33, 5)));
 }
 
 TEST_CASE("explain shows additions to sums, beside their formula") {

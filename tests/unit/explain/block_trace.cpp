@@ -99,23 +99,16 @@ TEST_CASE("threads that load are those that the emulator saw read, in divisions 
   check("overlap-add", box_mask(5, 5), block12, 12 * 8, 16 * 8);
   check("overlap-add", box_mask(5, 1), block12, 12 * 8, 16 * 8);
   check("overlap-add", box_mask(1, 5), block12, 12 * 8, 12 * 8);
-  check("overlap-add", box_mask(5, 5), divisions(12, kFrequency), 12 * 8, 5 * 5);
-  check("in-parts", box_mask(8, 8),
-        tuned({{Setting::block, 8}, {Setting::part, 4}, {Setting::accumulate, kInDivisions}}), 64,
-        16);
+  check("overlap-add", box_mask(5, 5), divisions(12, kFrequency), 12 * 8, 16 * 8);
+  check("in-parts", box_mask(8, 8), tuned({{Setting::block, 8}, {Setting::part, 4}}), 64, 11 * 8);
   check("overlap-save", box_mask(5, 5), block12, 12 * 8, 8 * 8);
   check("overlap-save", box_mask(5, 5), tuned({{Setting::block, 40}}), 256, 256);
-  // 5 x 5 outputs in the middle of a block have 9 x 9 samples, in rows of 8.
-  check("overlap-add", box_mask(5, 5), divisions(0, kSpatial), 9 * 8, 5 * 5);
-  check("overlap-add", box_mask(5, 1), divisions(16, kSpatial), 9 * 8, 5 * 8);
-  // Divisions at the ends alone have no more samples than outputs.
-  check("overlap-add", box_mask(5, 5), divisions(5, kSpatial), 5 * 5, 5 * 5);
+  check("overlap-add", box_mask(5, 5), divisions(0, kSpatial), 256, 256);
+  check("overlap-add", box_mask(5, 1), divisions(16, kSpatial), 16 * 8, 20 * 8);
+  check("overlap-add", box_mask(5, 5), divisions(5, kSpatial), 5 * 5, 9 * 8);
   check("in-parts", box_mask(9, 9),
-        tuned({{Setting::domain, kSpatial},
-               {Setting::block, 12},
-               {Setting::part, 3},
-               {Setting::accumulate, kInDivisions}}),
-        5 * 5, 3 * 3);
+        tuned({{Setting::domain, kSpatial}, {Setting::block, 12}, {Setting::part, 3}}), 12 * 8,
+        14 * 8);
 }
 
 TEST_CASE("tiled-in loads its tile in one step, and its last columns and rows of threads idle") {

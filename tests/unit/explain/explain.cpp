@@ -367,9 +367,9 @@ TEST_CASE(
     return text.substr(at + 21, text.find('\n', at) - at - 21);
   };
   CHECK(told(Border::constant) ==
-        "9952 of 40960 samples asked for; made up instead of read, as -v counts them");
+        "4896 of 41600 samples asked for; made up instead of read, as -v counts them");
   CHECK(told(Border::replicate) ==
-        "9952 of 40960 samples asked for; border replicate reads others instead, and -v counts 0");
+        "4896 of 41600 samples asked for; border replicate reads others instead, and -v counts 0");
   CHECK(told(Border::wrap).find("border wrap reads others instead") != std::string::npos);
 }
 

@@ -51,6 +51,26 @@ TEST_CASE("edges: the naive double computation") {
   }
 }
 
+TEST_CASE("edges by transforms that two masks share, in two pictures of one shape") {
+  for (const char* strategy : {"overlap-add", "in-parts"}) {
+    for (int channels : {1, 3, 4}) {
+      ConvolverOptions options = on_cpu(), other = on_cpu();
+      options.request.strategy = strategy;
+      other.request.strategy = "cpu";
+      Convolver by_transforms(options), directly(other);
+      const std::vector<Mask> masks = edge_masks({"sobel", "both", {}});
+      needs_of_edges({83, 41, channels, Depth::u8}, masks, by_transforms);
+      for (unsigned seed : {6u, 7u}) {
+        const Image in = random_image(83, 41, channels, Depth::u8, int(seed));
+        const Image a = find_edges(in, masks, by_transforms), b = find_edges(in, masks, directly);
+        for_samples(a, [&](int x, int y, int c) {
+          CHECK(std::abs(sample(a, x, y, c) - sample(b, x, y, c)) <= 1);
+        });
+      }
+    }
+  }
+}
+
 TEST_CASE("edge options that contradict each other") {
   CHECK_THROWS_AS(edge_masks({"sobel", "both", 2.0}), UsageError);
   CHECK_THROWS_AS(edge_masks({"log", "x", {}}), UsageError);

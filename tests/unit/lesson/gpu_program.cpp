@@ -24,17 +24,17 @@ namespace fs = std::filesystem;
 class FakeNvcc {
  public:
   explicit FakeNvcc(const std::string& lines) {
-    std::ofstream(folder_ / "program")
-        << "#!/bin/bash\n"
-           "number=0\n"
-           "while read -r width height gx gy repeats data result; do\n"
-           "  if [ $number -ge $5 ]; then\n"
-           "    echo begin $number\n"
-        << lines
-        << "\n    echo end $number\n"
-           "  fi\n"
-           "  number=$((number + 1))\n"
-           "done <$4\n";
+    std::ofstream(folder_ / "program") << "#!/bin/bash\n"
+                                          "number=0\n"
+                                          "while read -r gx gy gz repeats data result; do\n"
+                                          "  read -r width height < <(od -An -td4 -N8 $data)\n"
+                                          "  if [ $number -ge $6 ]; then\n"
+                                          "    echo begin $number\n"
+                                       << lines
+                                       << "\n    echo end $number\n"
+                                          "  fi\n"
+                                          "  number=$((number + 1))\n"
+                                          "done <$5\n";
     write("printf '%s\\n' \"$@\" >" + (folder_ / "arguments") +
           "\nwhile [ \"$1\" != -o ]; do shift; done; cp " + (folder_ / "program") +
           " \"$2\"; chmod +x \"$2\"");
@@ -225,7 +225,7 @@ TEST_CASE("lesson on a GPU: a kernel that is right on the host and wrong there i
   if (std::system("command -v c++ >/dev/null && command -v addr2line >/dev/null") != 0) return;
   const FakeNvcc nvcc("head -c $((4 * width * height)) /dev/zero >$result");
   const KernelFile kernel = copying_kernel();
-  const MaskWish one{make_mask("one", 1, 1, {1}), {}};
+  const LessonWish one{make_mask("one", 1, 1, {1}), {}};
   const LessonVerdict verdict = judge(kernel, one, GpuWish{device(), nvcc.path(), false});
   CHECK(verdict.host.is_right());
   REQUIRE(verdict.gpu);

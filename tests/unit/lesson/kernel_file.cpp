@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "src/base/errors.hpp"
@@ -172,7 +173,10 @@ TEST_CASE("lesson: what a kernel lacks, or nobody knows, is told with the place"
   };
   CHECK(has(with("unsigned char* in, float* out, int w, int h"), ":3:19: samples"));
   CHECK(has(with("const double* in, double* out, int w, int h"), ":3:19: samples"));
-  CHECK(has(with("float* in, float* out, int n"), "not told the picture's height"));
+  CHECK(with("float* in, float* out, int n").empty());  // of lines
+  CHECK(has(refusal(kLaunch + kArray +
+                    "__global__ void f(float* in, float* out, int n) { int y = blockIdx.y; }\n"),
+            "not told the picture's height"));
   CHECK(has(with("float* in, int w, int h"), "a kernel takes float* in, float* out"));
   CHECK(has(with("float* in, float* out, int w, int h, int n"), "what 'n' is given; name it"));
   CHECK(has(with("float* in, float* out, int a, int b, int c"), "what 'c' is given; name it"));
@@ -207,8 +211,7 @@ TEST_CASE("lesson: what a file has beside the kernel") {
   for (const char* word : {"wb.h", "<<<", "main", "cudaMalloc", "launch()"})
     CHECK_FALSE(has(homework.text, word));
   CHECK(has(homework.text, "side(int n)"));
-  CHECK(has(refusal(kLaunch + kArray + "template <int R>\n" + kernel), ":4:17: a template"));
-  CHECK(has(refusal("#include <cooperative_groups.h>\n" + all), ":1:11: cooperative groups"));
+  CHECK(read("#include <cooperative_groups.h>\n" + all).kernel == "f");
   CHECK_FALSE(read(kLaunch + kArray + "__global__ void f(float* in, float* out, int w, int h) {\n")
                   .is_closed);
 }
@@ -321,7 +324,8 @@ TEST_CASE("lesson: blocks of two dimensions, and blocks in a row") {
   CHECK(to_string(row.threads()) == "128x1");
   CHECK(to_string(row.grid(33, 16)) == "5x1");
   CHECK(row.shared_bytes == 512);
-  const LaunchSize wished = read("// launch: block 8x8\n" + rest, {Extent{64, 0}, {}, {}}).launch;
+  const LaunchSize wished =
+      read("// launch: block 8x8\n" + rest, {BlockSides{{64, 0}}, {}, {}}).launch;
   CHECK(to_string(wished.outputs) == "64");
   CHECK_FALSE(row.clears_out);
   CHECK(read("// launch: block 8x8, out cleared\n" + rest).launch.clears_out);
@@ -332,9 +336,62 @@ TEST_CASE("lesson: blocks of two dimensions, and blocks in a row") {
   for (const int bytes : {-1, 49153}) CHECK_THROWS_AS(read(small, {{}, {}, bytes}), UsageError);
   CHECK(read(small, {{}, {}, 49152}).launch.shared_bytes == 49152);
   CHECK(has(refusal("// launch: block 1025\n" + rest), ":1:4: a block has 1 to 1024 threads"));
-  CHECK_THROWS_AS(read(rest, {Extent{1025, 0}, {}, {}}), UsageError);
+  CHECK_THROWS_AS(read(rest, {BlockSides{{1025, 0}}, {}, {}}), UsageError);
   CHECK(has(refusal("// launch: block 8x8x4\n" + rest), ":1:4: a block of three dimensions"));
   CHECK(to_string(read("// launch: block 8 x 8 x 1\n" + rest).launch.block) == "8x8");
+}
+
+TEST_CASE("lesson: a launch in a function for the host says the block and its outputs") {
+  const std::string kernel =
+      kArray + "__global__ void f(float* in, float* out, int width, int height) {}\n";
+  const auto launch = [&](const std::string& before, const std::string& sizes) {
+    const LaunchSize said = read(kernel + before + " f<<<" + sizes + ">>>(a, b, w, h); }\n").launch;
+    return to_string(said.block) + " " + to_string(said.outputs) + " " +
+           std::to_string(said.shared_bytes);
+  };
+  CHECK(launch("int main() { int w = 640, h = 480; dim3 block(16, 8);"
+               "dim3 grid((w + block.x - 1) / block.x, (h + 7) / 8);",
+               "grid, block, 4 * sizeof(float)") == "16x8 16x8 16");
+  CHECK(launch("#define TILE 12\n#define SIDE (TILE + 2 * 2)\nvoid run(int w, int h) {",
+               "dim3((w - 1) / TILE + 1, ceil(h / (float)TILE)), dim3(SIDE, SIDE, 1)") ==
+        "16x16 12x12 0");
+  CHECK(launch("void run(int w, int h) { const int n = w * h, threads = 256;",
+               "(n + threads - 1) / threads, threads") == "256 256 0");
+  CHECK(launch("void run(int w, int h) { auto b = dim3(8, 8);", "cdiv2(w, h), b") == "8x8 8x8 0");
+  CHECK(has(refusal(kernel + "void run(int w, int h) { f<<<grid(), side(w)>>>(a, b, w, h); }\n"),
+            "'// launch: block 16x16'"));
+  CHECK(to_string(read(kLaunch + kernel + "void run() { f<<<1, dim3(8, 8)>>>(a, b, w, h); }\n")
+                      .launch.block) == "16x16");
+}
+
+TEST_CASE("lesson: lines, volumes and templates") {
+  const std::string mask = "__constant__ float F[3];\n__constant__ int G[2];\n";
+  CHECK(read("// launch: block 64\n" + mask +
+             "__global__ void f(float* in, float* out, int width) {}\n")
+            .dimensions == 1);
+  const KernelFile volume =
+      read("// launch: block 8x8x4, a block for each 6x6x2 outputs\n" + mask +
+           "__global__ void f(float* in, float* out, int z_size, int y_size, int x_size) {}\n");
+  CHECK(volume.dimensions == 3);
+  CHECK(arguments_of("float* in, float* out, int w, int h, int d").back() == KernelArgument::depth);
+  CHECK(to_string(volume.launch.block) == "8x8x4");
+  CHECK(to_string(volume.launch.grid(7, 6, 5)) == "2x1x3");
+  CHECK(has(refusal("// launch: block 8x8x4\n" + mask +
+                    "__global__ void f(float* in, float* out, int w, int h) {}\n"),
+            "the kernel is not told a depth"));
+
+  const std::string kernel = "__global__ void f(T* in, T* out, int w, int h) {}\n";
+  const std::string defaults = "template <typename T = float, int R = 2>\n" + kernel;
+  CHECK(read(kLaunch + kArray + defaults).template_arguments == "<float, 2>");
+  const KernelFile launched =
+      read(kLaunch + kArray + "constexpr int S = 3;\n" + defaults +
+           "int main() { f<float, S + 1><<<dim3(1, 1), dim3(8, 8)>>>(0, 0, 1, 1); }\n");
+  CHECK(launched.template_arguments == "<float, 4>");
+  CHECK(has(launched.host_text, "using T = float; constexpr int R = 4;"));
+  CHECK_FALSE(has(launched.host_text, "template"));
+  CHECK(std::ranges::count(launched.host_text, '\n') == std::ranges::count(launched.text, '\n'));
+  CHECK(has(refusal(kLaunch + kArray + "template <class T, int R>\n" + kernel),
+            ":3:24: nobody knows the template's argument 'R'"));
 }
 
 }  // namespace convfilt

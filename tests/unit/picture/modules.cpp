@@ -852,6 +852,11 @@ TEST_CASE("a file of a module's format that is cut anywhere is refused, with whe
     std::vector<std::size_t> lengths;
     for (std::size_t i = 1; i < 40; ++i) lengths.push_back(whole.size() * i / 40);
     for (std::size_t i = 1; i <= 8; ++i) lengths.push_back(whole.size() - i);
+    // Within the header of the box that holds the pixels of a HEIC or an AVIF.
+    const std::string box = "mdat";
+    const auto at = std::search(whole.begin(), whole.end(), box.begin(), box.end());
+    for (std::size_t i = 0; i <= 8 && at != whole.end(); ++i)
+      lengths.push_back(std::size_t(at - whole.begin()) - 4 + i);
     for (const std::size_t length : lengths) {
       if (length < kSniffedBytes) continue;
       CAPTURE(length);
@@ -936,6 +941,15 @@ TEST_CASE("a HEIC's box of unprintable name is named in print") {
   const std::string refusal = refusal_of(file);
   CHECK(contains(refusal, "goes beyond its end"));
   CHECK(std::all_of(refusal.begin(), refusal.end(), [](char c) { return c >= ' ' && c < '\x7F'; }));
+}
+
+TEST_CASE("bytes that follow a whole HEIC or AVIF are told from a box that is cut") {
+  for (const FormatId format : {FormatId::heic, FormatId::avif}) {
+    if (!has(format)) continue;
+    Bytes file = encode(format, pattern(64, 64, 3, Depth::u8));
+    append(&file, std::string("\0\0\1\0me", 6));
+    CHECK(contains(refusal_of(file), "6 bytes follow the end of the picture"));
+  }
 }
 
 TEST_CASE("an OpenEXR whose attribute has another length than its type") {

@@ -70,7 +70,7 @@ TEST_CASE("sweeps: cells go to the thread at their place modulo the block") {
     check_loads(
         at,
         [](auto& tile, const InTile& where, const auto& in) {
-          load_in_sweeps<Border::replicate>(tile, where, in, std::uint8_t(0));
+          load_in_sweeps(tile, where, in, Border::replicate, std::uint8_t(0));
         },
         [&](int col, int row) { return row % at.block_rows * at.tile + col % at.tile; });
   }
@@ -82,7 +82,7 @@ TEST_CASE("regions: cells go to the thread with their place in its own output ti
     check_loads(
         at,
         [](auto& tile, const InTile& where, const auto& in) {
-          load_in_regions<Border::replicate>(tile, where, in, std::uint8_t(0));
+          load_in_regions(tile, where, in, Border::replicate, std::uint8_t(0));
         },
         [&](int col, int row) {
           const int x = floor_modulo(col - left, at.tile),
@@ -97,7 +97,7 @@ TEST_CASE("two steps: cells go to the thread with their number, counted along th
     check_loads(
         at,
         [](auto& tile, const InTile& where, const auto& in) {
-          load_in_two_steps<Border::replicate>(tile, where, in, std::uint8_t(0));
+          load_in_two_steps(tile, where, in, Border::replicate, std::uint8_t(0));
         },
         [&](int col, int row) { return (row * at.columns + col) % (at.tile * at.block_rows); });
   }

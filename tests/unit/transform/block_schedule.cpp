@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -22,12 +24,8 @@ using namespace transform;
 
 namespace {
 
-Interval part_of(const BlockAxis& axis, int part) {
-  const int first = part * axis.part;
-  return {first, std::min(axis.part, axis.side - first)};
-}
-
-/// What all launches, of one part and one step each, do to the outputs of an axis.
+/// What the launches of overlap-add, of one piece of the mask and one step each, do to the outputs
+/// of an axis.
 struct Tally {
   std::vector<int> taps;  ///< weights that each output got
   int writers = 0;        ///< the most blocks of one launch that add to one output
@@ -37,19 +35,19 @@ struct Tally {
 Tally tally(const BlockAxis& axis, int outputs) {
   Tally t{std::vector<int>(outputs)};
   std::vector<std::vector<bool>> seen(outputs, std::vector<bool>(axis.side));
-  for (int part = 0; part < axis.parts(); ++part) {
-    const Interval weights = part_of(axis, part);
+  for (int n = 0; n < axis.pieces(); ++n) {
+    const Interval weights = axis.piece(n);
     for (int step = 0; step < axis.steps; ++step) {
       std::vector<int> writers(outputs);
-      const Interval blocks = axis.blocks_of_step(outputs, weights, step);
-      for (int k = 0; k < blocks.count; ++k) {
-        const int b = blocks.first + k * axis.steps;
-        const Interval reached = axis.outputs_of(b, weights);
-        const int end = std::min(outputs, reached.first + reached.count);
-        for (int x = std::max(0, reached.first); x < end; ++x) {
+      const Intervals on = intervals_of(axis, outputs, 0, outputs, weights, axis.steps, step);
+      for (int k = 0; k < on.count; ++k) {
+        const int b = on.interval(k), first = on.output(b) + weights.first;
+        const int end = std::min(outputs, first + axis.block + weights.count - 1);
+        for (int x = std::max(0, first); x < end; ++x) {
           t.writers = std::max(t.writers, ++writers[x]);
           for (int i = weights.first; i < weights.first + weights.count; ++i) {
-            if ((x + i) / axis.block != b) continue;
+            const int sample = x + axis.side - 1 - i;
+            if (sample / axis.block != b) continue;
             if (seen[x][i]) t.taps_once = false;
             seen[x][i] = true;
             ++t.taps[x];
@@ -59,6 +57,47 @@ Tally tally(const BlockAxis& axis, int outputs) {
     }
   }
   return t;
+}
+
+/// A schedule by its definition: the pairs (i, j) of each interval, by division and first output.
+using Pairs = std::set<std::pair<int, int>>;
+using Schedule = std::map<std::pair<int, int>, Pairs>;
+
+/// Takes every pair of a mask and a signal of so many weights and samples, tries all intervals of
+/// all divisions for it, and leaves out intervals that reach none of the outputs [first, end).
+Schedule by_definition(int weights, int samples, int l1, int l2, int first, int end) {
+  Schedule schedule;
+  const int reach = l2 + std::min(l1, weights) - 1;
+  for (int i = 0; i * l1 < weights; ++i) {
+    for (int j = 0; j * l2 < samples; ++j) {
+      const int begin = i * l1 + j * l2;
+      int found = 0;
+      for (int k = 0; k <= l2 / l1; ++k) {
+        for (int r = 0; k * l1 + r * (l1 + l2) <= begin; ++r) {
+          if (k * l1 + r * (l1 + l2) != begin) continue;
+          ++found;
+          if (begin + reach > first && begin < end) schedule[{k, begin}].insert({i, j});
+        }
+      }
+      REQUIRE(found == 1);
+    }
+  }
+  return schedule;
+}
+
+/// What kernels do, where output 0 of the picture is output `first` of the convolution.
+Schedule by_kernels(const Intervals& on, int first) {
+  Schedule schedule;
+  for (int n = 0; n < on.count; ++n) {
+    const int p = on.interval(n);
+    const Interval blocks = on.blocks_of(p);
+    REQUIRE(blocks.count > 0);
+    for (int j = blocks.first; j < blocks.first + blocks.count; ++j)
+      REQUIRE(schedule[{on.division(p), on.output(p) + first}]
+                  .insert({p - on.axis.ratio() * j, j})
+                  .second);
+  }
+  return schedule;
 }
 
 constexpr int kBlocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33};
@@ -104,19 +143,29 @@ void check_against_oracle(const Runner& runner, const Problem& p, const PlanOpti
 
 }  // namespace
 
+/// An axis of overlap-add, in pieces of at most that many weights.
+BlockAxis added(int block, int side, int held, int steps) {
+  BlockAxis axis;
+  axis.block = axis.apart = block;
+  axis.part = axis.side = side;
+  axis.held = std::min(held, side);
+  axis.steps = steps;
+  return axis;
+}
+
 TEST_CASE("blocks of a step never meet, and every product is added once") {
   for (int outputs : {1, 2, 5, 31, 64, 97}) {
     for (int side : {1, 2, 3, 5, 8, 17, 33, 64}) {
       for (int block : kBlocks) {
-        for (int part : {1, 2, 3, 5, 8, side}) {
+        for (int held : {1, 2, 3, 5, 8, side}) {
           for (int steps = 1; steps <= 5; ++steps) {
-            const BlockAxis axis{block, std::min(part, side), steps, side};
+            const BlockAxis axis = added(block, side, held, steps);
             const Tally t = tally(axis, outputs);
-            INFO("outputs " << outputs << ", w " << side << ", S " << block << ", P " << axis.part
-                            << ", K " << steps);
+            INFO("outputs " << outputs << ", w " << side << ", S " << block << ", held "
+                            << axis.held << ", K " << steps);
             CHECK(std::ranges::all_of(t.taps, [&](int taps) { return taps == side; }));
             CHECK(t.taps_once);
-            if (axis.disjoint()) CHECK(t.writers <= 1);
+            if (BlockSchedule{axis, {}}.disjoint(axis)) CHECK(t.writers <= 1);
           }
         }
       }
@@ -128,11 +177,100 @@ TEST_CASE("blocks of a step meet where the condition fails") {
   for (int block : kBlocks) {
     for (int steps = 1; steps <= 4; ++steps) {
       const int side = (steps - 1) * block + 2;
-      const BlockAxis axis{block, side, steps, side};
+      const BlockAxis axis = added(block, side, side, steps);
       INFO("w " << side << ", S " << block << ", K " << steps);
-      CHECK_FALSE(axis.disjoint());
+      CHECK_FALSE(BlockSchedule{axis, {}}.disjoint(axis));
       CHECK(tally(axis, 3 * steps * block + side).writers == 2);
     }
+  }
+}
+
+/// A picture of one row, whose outputs are all that a true convolution has.
+Problem convolution(int samples, int weights) {
+  return {samples, 1, 1, Depth::f32, Border::constant, 0, box_mask(weights, 1), Mode::full};
+}
+
+Tuning in_parts(Domain domain, int part, int block) {
+  Tuning tuning;
+  tuning[Setting::domain] = domain;
+  tuning[Setting::part] = part;
+  tuning[Setting::block] = block;
+  return tuning;
+}
+
+TEST_CASE("the schedule of a mask of 36 over a signal of 60, L1 = 6, L2 = 12") {
+  const Schedule expected = {
+      {{0, 0}, {{0, 0}}},
+      {{0, 18}, {{1, 1}, {3, 0}}},
+      {{0, 36}, {{0, 3}, {2, 2}, {4, 1}}},
+      {{0, 54}, {{1, 4}, {3, 3}, {5, 2}}},
+      {{0, 72}, {{4, 4}}},
+      {{1, 6}, {{1, 0}}},
+      {{1, 24}, {{0, 2}, {2, 1}, {4, 0}}},
+      {{1, 42}, {{1, 3}, {3, 2}, {5, 1}}},
+      {{1, 60}, {{2, 4}, {4, 3}}},
+      {{1, 78}, {{5, 4}}},
+      {{2, 12}, {{0, 1}, {2, 0}}},
+      {{2, 30}, {{1, 2}, {3, 1}, {5, 0}}},
+      {{2, 48}, {{0, 4}, {2, 3}, {4, 2}}},
+      {{2, 66}, {{3, 4}, {5, 3}}},
+  };
+  const Problem p = convolution(60, 36);
+  for (Domain domain : {kFrequency, kSpatial}) {
+    const BlockSchedule s = in_parts_schedule(p, in_parts(domain, 6, 12));
+    CHECK(s.divided);
+    CHECK(s.buffers() == 3);
+    CHECK(by_kernels(divisions_of(s.x, p.out_width(), p.lead_x(), p.width), 0) == expected);
+    CHECK(divisions_of(s.y, 1, 0, 1).count == 1);
+  }
+  CHECK(by_definition(36, 60, 6, 12, 0, 95) == expected);
+}
+
+TEST_CASE("schedules follow from the definition, and have the intervals that outputs need") {
+  Random random(76);
+  int checked = 0;
+  while (checked < 400) {
+    const int l1 = int(random.below(13)) + 1, l2 = l1 * (int(random.below(6)) + 1);
+    Problem p = convolution(int(random.below(150)) + 1, int(random.below(60)) + 2);
+    p.mode = kModes[checked % 3];
+    if (p.mode != Mode::full) p.border = kBorders[int(random.below(5))];
+    if (!mode_refuses(p).empty()) continue;
+    ++checked;
+    INFO(to_string(p) << ", L1 " << l1 << ", L2 " << l2);
+    const BlockAxis axis = in_parts_schedule(p, in_parts(kFrequency, l1, l2)).x;
+    const int w = p.mask.width;
+    // Outside mode full, ghost cells are samples of the signal, of which all outputs need some.
+    const int samples = p.mode == Mode::full ? p.width : p.out_width() + w - 1;
+    const int first = p.mode == Mode::full ? 0 : w - 1, end = first + p.out_width();
+    // A block is no larger than what parts need for all samples.
+    const int block = std::min(l2, (samples + l1 - 1) / l1 * l1);
+    CHECK(axis.part == l1);
+    CHECK(axis.block == block);
+    CHECK(axis.steps == block / l1 + 1);
+    CHECK(BlockSchedule{axis, {}, false, false, true}.disjoint(axis));
+    const Intervals on = divisions_of(axis, p.out_width(), p.lead_x(), p.width);
+    const Schedule schedule = by_kernels(on, first);
+    CHECK(schedule == by_definition(w, samples, l1, block, first, end));
+    // In steps, one launch after the other takes a division.
+    Schedule in_steps;
+    for (int k = 0; k < axis.steps; ++k) {
+      Intervals launch = intervals_of(axis, p.out_width(), p.lead_x(), p.width, {0, axis.weights()},
+                                      axis.steps, k);
+      launch.divisions = axis.steps;
+      for (const auto& [interval, pairs] : by_kernels(launch, first)) {
+        CHECK(interval.first == k);
+        in_steps[interval] = pairs;
+      }
+    }
+    CHECK(in_steps == schedule);
+    // Intervals of a division are disjoint, and cover what the sum of its buffer is for.
+    std::map<std::pair<int, int>, int> writers;
+    for (const auto& [interval, pairs] : schedule)
+      for (int o = 0; o < block + std::min(l1, w) - 1; ++o)
+        CHECK(++writers[{interval.first, interval.second + o - first}] == 1);
+    for (int k = 0; k < on.divisions; ++k)
+      for (int x = 0; x < p.out_width(); ++x)
+        REQUIRE(on.covers(k, x) == (writers.count({k, x}) > 0));
   }
 }
 
@@ -145,18 +283,19 @@ TEST_CASE("the rules choose blocks that never meet") {
         const Tuning tuning = tuned(domain, kInSteps, 0, steps);
         CHECK(overlap_add_refuses(p, tuning).empty());
         const BlockSchedule s = overlap_add_schedule(p, tuning);
-        CHECK(s.x.disjoint());
-        CHECK(s.y.disjoint());
-        CHECK(s.x.part == (domain == kSpatial ? std::min(side, kMaxPartSide) : side));
+        CHECK(s.disjoint(s.x));
+        CHECK(s.disjoint(s.y));
+        CHECK(s.x.part == side);
+        CHECK(s.x.held == (domain == kSpatial ? std::min(side, kMaxPartSide) : side));
         if (domain == kFrequency) CHECK(std::has_single_bit(unsigned(s.x.block + side - 1)));
       }
       for (int block : {0, 1, 6, 31, 32, 500}) {
         const BlockSchedule s = in_parts_schedule(p, tuned(domain, kInSteps, block));
-        CHECK(s.x.disjoint());
-        CHECK(s.x.part <= s.x.block);
-        // Blocks under parts give whole blocks of outputs only where both have the same side.
+        CHECK(s.disjoint(s.x));
+        CHECK(s.x.block % s.x.part == 0);
         if (domain == kFrequency) CHECK((s.x.parts() == 1 || s.x.part == s.x.block));
-        if (domain == kSpatial) CHECK(s.x.part * s.y.part <= kMaxPartWeights);
+        if (domain == kSpatial) CHECK(s.x.weights() <= s.x.held);
+        if (domain == kSpatial) CHECK(s.x.held <= kMaxPartSide);
       }
     }
   }
@@ -228,14 +367,14 @@ TEST_CASE("blocks and parts of every size") {
       for (Domain domain : {kFrequency, kSpatial}) {
         for (Accumulate accumulate : {kInSteps, kAtomic, kInDivisions}) {
           ++k;
-          if (!full_size() && k % 7 != 1) continue;
+          if (!full_size() && k % 5 != 1) continue;
           Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, kModes[k / 3 % 3]};
           if (!mode_refuses(p).empty()) p.mode = Mode::same;
           for (const Runner& runner : runners_of("in-parts", tuned(domain, accumulate, block))) {
-            check_against_oracle(runner, p);
+            if (runner.strategy->refusal(p, runner.tuning).empty()) check_against_oracle(runner, p);
           }
           const int steps = 1 + (std::max(mask.width, mask.height) + block - 2) / block;
-          const Tuning tuning = tuned(domain, accumulate, block, accumulate ? 0 : steps);
+          const Tuning tuning = tuned(domain, accumulate, block, accumulate == kAtomic ? 0 : steps);
           for (const Runner& runner : runners_of("overlap-add", tuning)) {
             check_against_oracle(runner, p);
           }
@@ -245,21 +384,23 @@ TEST_CASE("blocks and parts of every size") {
   }
 }
 
-TEST_CASE("parts that divide blocks, in launches and divisions") {
+TEST_CASE("in-parts against the oracle: parts that divide blocks, one dimension and two") {
   Random random(75);
   const std::vector<Mask> masks = {integer_mask(random, 9, 7, 9, 90, 100),
                                    anchored(normalised_mask(random, 1, 13), 0, 12),
-                                   normalised_mask(random, 33, 20)};
+                                   normalised_mask(random, 36, 1), normalised_mask(random, 33, 20)};
   std::size_t k = 0;
   for (const Mask& mask : masks) {
-    for (auto [block, part] : {std::pair{6, 3}, {8, 2}, {8, 8}, {20, 4}, {0, 5}}) {
+    for (auto [block, part] :
+         {std::pair{6, 3}, {8, 2}, {8, 8}, {12, 6}, {20, 4}, {0, 5}, {24, 12}}) {
       for (Domain domain : {kFrequency, kSpatial}) {
-        for (Accumulate accumulate : {kInSteps, kAtomic, kInDivisions}) {
+        for (Mode mode : kModes) {
           ++k;
-          if (!full_size() && k % 7 != 1) continue;
-          const Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask};
-          Tuning tuning = tuned(domain, accumulate, block);
-          tuning[Setting::part] = part;
+          if (!full_size() && k % 5 != 1) continue;
+          Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, mode};
+          if (mode == Mode::full && k % 2 == 0) p.border_value = 0, p.border = Border::constant;
+          Tuning tuning = in_parts(domain, part, block);
+          tuning[Setting::accumulate] = int(k / 5 % 4);
           CHECK(find_strategy("in-parts")->refusal(p, tuning).empty());
           for (const Runner& runner : runners_of("in-parts", tuning))
             check_against_oracle(runner, p);
@@ -269,22 +410,50 @@ TEST_CASE("parts that divide blocks, in launches and divisions") {
   }
 }
 
-TEST_CASE("divisions: L2 / L1 + 1 an axis, which cover a block's outputs once and no neighbour's") {
-  for (auto [block, part] : {std::pair{16, 4}, {16, 16}, {16, 5}, {12, 3}, {7, 2}, {5, 9}}) {
-    Tuning tuning = tuned(kFrequency, kInDivisions, block);
-    const Problem p{500, 1, 1, Depth::u8, Border::wrap, 0, box_mask(part, 1)};
-    const BlockAxis axis = overlap_add_schedule(p, tuning).x;
-    INFO("S " << block << ", P " << part);
-    if (part > 1 && block % part == 0) CHECK(axis.divisions == block / part + 1);
-    CHECK(axis.steps == 1);
-    int covered = 0;
-    for (int d = 0; d < axis.divisions; ++d) {
-      const Interval stretch = axis.division(d, part);
-      CHECK(stretch.first == covered);
-      CHECK(stretch.count <= block);  // blocks lie that far apart
-      covered += stretch.count;
+TEST_CASE("in-parts against the oracle: true convolutions, and signals shorter than a block") {
+  Random random(77);
+  for (auto [samples, weights, part, block] : {std::array{60, 36, 6, 12},
+                                               {5, 36, 6, 12},
+                                               {60, 5, 6, 12},
+                                               {61, 7, 2, 10},
+                                               {200, 100, 16, 64}}) {
+    for (Domain domain : {kFrequency, kSpatial}) {
+      for (Depth depth : kDepths) {
+        Problem p = convolution(samples, weights);
+        p.depth = depth;
+        p.mask = flipped(normalised_mask(random, weights, 1));
+        for (const Runner& runner : runners_of("in-parts", in_parts(domain, part, block)))
+          check_against_oracle(runner, p);
+        p.height = 19;
+        p.mask = normalised_mask(random, weights, 3);
+        for (const Runner& runner : runners_of("in-parts", in_parts(domain, part, block)))
+          check_against_oracle(runner, p);
+        for (const Runner& runner : runners_of("overlap-add", tuned(domain, kInSteps, 0)))
+          check_against_oracle(runner, p);
+      }
     }
-    CHECK(covered == block + part - 1);
+  }
+}
+
+TEST_CASE("in-parts gives the same bytes in every run, with any number of threads") {
+  Random random(78);
+  for (Domain domain : {kFrequency, kSpatial}) {
+    const Problem p{97, 61, 1, Depth::f32, Border::reflect, 0, normalised_mask(random, 17, 9)};
+    Picture in = Picture::of(p);
+    in.fill(Fill::noise, 79);
+    for (const Runner& runner : runners_of("in-parts", in_parts(domain, 4, 12))) {
+      PlanOptions options;
+      options.threads = 1;
+      const Picture one = run(runner, p, in, options);
+      for (int threads : {2, 5, 2}) {
+        options.threads = threads;
+        const Picture other = run(runner, p, in, options);
+        int different = 0;
+        for (int y = 0; y < p.height; ++y)
+          for (int x = 0; x < p.width; ++x) different += one.get(x, y, 0) != other.get(x, y, 0);
+        CHECK(different == 0);
+      }
+    }
   }
 }
 
@@ -308,12 +477,13 @@ TEST_CASE("in-parts: a part that does not divide the block, or is too large, is 
     tuning[Setting::part] = part;
     return strategy.geometry(p, tuning).note;
   };
-  CHECK(note(kSpatial, 0, 20).starts_with("4 parts of the mask, one after the other, each in 2x2"));
-  CHECK(note(kFrequency, 20, 20)
-            .starts_with("Spectra of 2x2 parts of the mask are summed first, and their one sum is "
-                         "added in 2x2"));
-  CHECK(note(kFrequency, 40, 20).find("in 2x2 sums, as many as parts go into a block") !=
+  CHECK(note(kSpatial, 0, 20)
+            .starts_with("Products of 2x2 parts of the mask with blocks are summed by intervals of "
+                         "59x59 outputs, in "
+                         "3x3 divisions. Intervals of one division lie 60x60 apart"));
+  CHECK(note(kFrequency, 20, 20).find("transformed back once each, in 2x2 divisions") !=
         std::string::npos);
+  CHECK(refusal(kSpatial, 37, 0).find("use --block=38") != std::string::npos);
 }
 
 TEST_CASE("a mask larger than the picture and than constant memory, in parts") {
