@@ -8,6 +8,10 @@
 
 namespace convfilt {
 
+std::string difference_unit(const Problem& problem) {
+  return problem.depth == Depth::f32 ? "1e-6 * sum|w| * max|in|" : "steps";
+}
+
 std::string broken_bound(const Row& row, const std::string& unit) {
   if (!row.accuracy) return "";
   const Accuracy& a = *row.accuracy;

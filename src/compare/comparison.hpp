@@ -75,6 +75,9 @@ struct Row {
 /// Accuracy::largest.
 std::string broken_bound(const Row& row, const std::string& unit);
 
+/// What one unit of Accuracy::largest is: "steps", or for floats the formula of unit_of().
+std::string difference_unit(const Problem& problem);
+
 struct DeviceFacts {
   Location location;
   Peak peak;

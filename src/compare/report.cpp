@@ -552,10 +552,6 @@ std::string_view name_of(TableKind kind) {
   return kind == TableKind::full ? "full" : "brief";
 }
 
-std::string difference_unit(const Problem& problem) {
-  return problem.depth == Depth::f32 ? "1e-6 * sum|w| * max|in|" : "steps";
-}
-
 std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head,
                         std::size_t width) {
   return report(comparisons, head, {false, width});

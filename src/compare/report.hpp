@@ -38,7 +38,4 @@ std::string markdown_report(std::span<const Comparison> comparisons, const Repor
 std::vector<Comparison> read_json_report(const std::string& text, const std::string& path,
                                          ReportHead& head);
 
-/// What one unit of Accuracy::largest is: "steps", or for floats the formula of unit_of().
-std::string difference_unit(const Problem& problem);
-
 }  // namespace convfilt

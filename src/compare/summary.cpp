@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "src/base/suggest.hpp"
-#include "src/compare/report.hpp"
 #include "src/compare/table.hpp"
 
 namespace convfilt {
