@@ -331,7 +331,7 @@ std::string brief_legend(std::span<const Comparison> comparisons, const Style& s
     marks += (marks.empty() ? "" : "; ") + std::string(mark);
   };
   if (any(comparisons, [](const Row& row, const Problem&) { return row.by_auto; }))
-    add("*: what auto takes");
+    add("*: what auto takes, in its family");
   if (any(comparisons,
           [](const Row& row, const Problem&) { return !broken_bound(row, "").empty(); }))
     add("!: wrong, beyond what its family promises");

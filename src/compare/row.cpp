@@ -219,7 +219,8 @@ std::optional<Counted> counted_of(const Trial& trial, const Contender& contender
     counted = counted_of(*block, outputs, taps_of(problem) * outputs, false);
   if (block) {
     counted->shared_writes = double(block->shared_writes) / outputs;
-    counted->sectors = double(block->warps.sectors) / outputs;
+    // Those of texture fetches are not known.
+    if (block->texture_fetches == 0) counted->sectors = double(block->warps.sectors) / outputs;
   }
   return counted;
 }

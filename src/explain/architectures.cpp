@@ -53,8 +53,9 @@ Occupancy occupancy(const Architecture& sm, int threads, std::size_t shared_byte
     std::string_view name;
     std::size_t blocks;
   };
-  std::vector<Limit> limits = {{"threads", std::size_t(sm.threads) / block_threads},
-                               {"blocks", std::size_t(sm.blocks)}};
+  std::vector<Limit> limits = {
+      {threads % kWarp ? "warps" : "threads", std::size_t(sm.threads) / block_threads},
+      {"blocks", std::size_t(sm.blocks)}};
   if (block_shared > 0) limits.push_back({"shared memory", sm.shared_bytes / block_shared});
 
   const std::size_t most = std::ranges::min(limits, {}, &Limit::blocks).blocks;

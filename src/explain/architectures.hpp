@@ -34,7 +34,8 @@ const Architecture& find_architecture(const std::string& name);
 struct Occupancy {
   int blocks = 0;                            ///< 0: a block alone is too large
   int threads = 0;                           ///< those blocks' threads together
-  std::vector<std::string_view> limited_by;  ///< threads, blocks, shared memory: those that bind
+  std::vector<std::string_view> limited_by;  ///< threads, warps (the last one of a block not full),
+                                             ///< blocks, shared memory: those that bind
 };
 
 /// The occupancy by blocks with this many threads and bytes of shared memory each.

@@ -373,9 +373,9 @@ std::string beyond(const LessonFinding& finding, const Trial& trial, const Launc
   const LessonFinding::Place& place = finding.place;
   const std::string text = "threads beyond the picture must not write";
   if (place.block_x * outputs.width + place.thread_x == trial.out_width())
-    return text + ": their test lets x == width pass, as x <= width does";
+    return text + ": a test is missing, or lets x == width pass, as x <= width does";
   if (outputs.height > 0 && place.block_y * outputs.height + place.thread_y == trial.out_height())
-    return text + ": their test lets y == height pass, as y <= height does";
+    return text + ": a test is missing, or lets y == height pass, as y <= height does";
   return text;
 }
 

@@ -23,11 +23,13 @@ std::string rounded(double number, int digits = 2) {
 constexpr const char* kYours = "yours";
 
 /// What is counted of a student's kernel, too, in the words of `explain`. Nobody knows which of its
-/// samples are ghost cells, and it has no plane of sums.
+/// samples are ghost cells or which accesses load a tile, and it has no plane of sums.
 std::vector<CountName> counts_told() {
   std::vector<CountName> names;
   for (const CountName& name : watched_counts())
-    if (name.name != "ghost cells" && !name.name.ends_with("additions")) names.push_back(name);
+    if (name.name != "ghost cells" && !name.name.ends_with("additions") &&
+        !name.name.starts_with("warps that"))
+      names.push_back(name);
   return names;
 }
 
@@ -94,10 +96,11 @@ std::string score_text(const std::string& where, const LessonScore& score) {
          (score.untried > 0 ? ", " + std::to_string(score.untried) + " not tried" : "") + "\n";
 }
 
-/// By how much outputs are off, and which tolerance would let them pass.
+/// By how much outputs are off, and which tolerance would let them pass where nothing else is
+/// wrong.
 std::string errors_text(const LessonScore& score) {
   // Where outputs should be nearly 0, a part of them means nothing.
-  constexpr double kMostPart = 10;
+  constexpr double kMostPart = 10, kMostTolerance = 1e6;
   const double off = score.absolute_error, part = score.relative_error;
   if (!score.is_off || !std::isfinite(off)) return "";
   char text[300];
@@ -108,8 +111,10 @@ std::string errors_text(const LessonScore& score) {
   if (part < kMostPart) add(", and by up to %.3g %% of what they should be", 100 * part);
   if (score.of_tolerance > 0) {
     add(", %.3g times the tolerance%s", score.of_tolerance,
-        score.of_tolerance <= 1 ? ", which alone lets them pass" : "");
-  } else {
+        score.of_tolerance <= 1 && score.faults.empty() ? ", which alone lets them pass" : "");
+  } else if (off < kMostTolerance && std::ranges::none_of(score.faults, [](const auto& fault) {
+               return fault.finding.has_value();
+             })) {
     add(": --tolerance %.2g", off * 1.05);
     if (part < kMostPart) add(" or --relative-tolerance %.2g", part * 1.05);
     add(" would let them pass");

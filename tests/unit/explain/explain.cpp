@@ -414,7 +414,7 @@ TEST_CASE("blocks per SM, by hand") {
     CHECK(o.limited_by == limits);
   };
   // 400 threads are 13 warps, 416 threads: 2048 / 416 = 4.9.
-  check("sm_90", 400, 1024, 4, {"threads"});
+  check("sm_90", 400, 1024, 4, {"warps"});
   // (48 + 1) KiB a block: 228 / 49 = 4.7.
   check("sm_90", 256, 48 * 1024, 4, {"shared memory"});
   check("sm_90", 32, 0, 32, {"blocks"});
