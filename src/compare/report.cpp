@@ -160,11 +160,7 @@ constexpr Quantity kQuantities[] = {
        return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
      }},
     {"sectors an output",
-     [](const Row& row) {  // fetches of textures are counted by themselves
-       return row.counted && row.counted->texture_fetches == 0 ? row.counted->sectors
-                                                               : std::nullopt;
-     },
-     narrow},
+     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }, narrow},
 };
 
 std::string marks_of(const Row& row, const Problem& problem) {

@@ -24,19 +24,17 @@ std::string full_name(const Row& row) {
 
 /// What keeps a row from being faster.
 std::string limit_of(const Times& times) {
-  if (times.roofline > 1) return "fewer operations than direct sums";
+  if (times.roofline > 1) return "less work than direct sums";
   return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it, and allows " +
          figure(1 / times.roofline) + " times that";
 }
 
 std::string winners(Comparisons group) {
   Lists winners;
-  bool gpu = false;
   for (const Comparison* comparison : group) {
     std::vector<const Row*> rows;
     for (const Row& row : comparison->rows) {
       if (!row.times || !broken_bound(row, "").empty()) continue;
-      gpu = gpu || row.location.kind == DeviceKind::cuda;
       rows.push_back(&row);
     }
     if (rows.empty()) continue;
@@ -49,7 +47,7 @@ std::string winners(Comparisons group) {
     winners.add(full_name(*rows[0]), where + limit_of(*rows[0]->times) + ")");
   }
   if (winners.size() == 0) return "";
-  return "Fastest: " + winners.text(" at ") + "." + (gpu ? "" : " No GPU was timed.");
+  return "Fastest: " + winners.text(" at ") + ".";
 }
 
 /// A kernel without tiles beside the best that has them.
@@ -122,7 +120,7 @@ std::string tiles(Comparisons group) {
     add("Kernels were counted, not timed: at " + counted.second + " basic asks for " +
         accesses_of(*basic->counted) + ", " + tiled->contender + " for " +
         figure(reads_of(*tiled->counted)) + " in " + figure(*tiled->counted->sectors) + " and " + shared_of(*tiled->counted) +
-        "; which is faster depends on a GPU's caches.");
+        "; a GPU's caches decide which is faster.");
   }
   return text;
 }
