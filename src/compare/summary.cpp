@@ -1,6 +1,7 @@
 #include "src/compare/summary.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ std::string full_name(const Row& row) {
 
 /// What keeps a row from being faster.
 std::string limit_of(const Times& times) {
-  if (times.roofline > 1) return "in fewer operations than direct sums take";
+  if (times.roofline > 1) return "in fewer or cheaper operations than direct sums take";
   return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it, and allows " +
          figure(1 / times.roofline) + " times that";
 }
@@ -129,12 +130,17 @@ std::string tiles(Comparisons group) {
 
 /// Whether tiles are equal, since others make another race.
 std::string tile_sizes(Comparisons group) {
-  Lists sizes;
+  std::map<std::string, Lists> tiles;  // of each strategy, and the masks under which it has them
   for (const Comparison* comparison : group)
     for (const Row& row : comparison->rows)
       if (row.tile_columns > 0)
-        sizes.add(std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows),
-                  row.contender);
+        tiles[row.contender].add(
+            std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows),
+            short_label(comparison->problem.mask));
+  Lists sizes;
+  for (const auto& [strategy, of] : tiles)
+    for (const auto& [size, masks] : of.all())
+      sizes.add(size, strategy + (of.size() > 1 ? " at " + listed(masks) : ""));
   if (sizes.size() == 0) return "";
   return (sizes.size() == 1 ? "Tiles are equal, in outputs: " : "Tiles differ, in outputs: ") +
          sizes.text(" in ") + ".";
