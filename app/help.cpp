@@ -43,12 +43,14 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt compare --markdown >table.md\n"},
     {"explain", "What one block of a strategy does, in numbers and as a picture",
      "Explain what one block of a strategy does, checked against the emulator's\n"
-     "counts; or show the textbook's tables of reuse.\n\n"
+     "counts; or show the textbook's tables of reuse, or of ways to overlap blocks.\n\n"
      "Examples:\n"
      "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
      "  convfilt explain tiled-out --mask 9x9 --size 1920x1080 --arch sm_89\n"
-     "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg\n"
-     "  convfilt explain --table tile=8,16,32,64 mask=5,9\n"},
+     "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg --at 0,0\n"
+     "  convfilt explain in-parts --mask 36x1 --size 60x1 --part 6 --block 12 --mode full --flip\n"
+     "  convfilt explain --table tile=8,16,32,64 mask=5,9\n"
+     "  convfilt explain --table overlap --mask 9x9\n"},
     {"tune", "Measure this machine, so that auto takes what is fastest on it",
      "Measure this machine, CPU and GPU, so that auto takes what is fastest on it. The\n"
      "profile is written whole at the end, or not at all; it may change how long a\n"

@@ -50,9 +50,9 @@ struct MergeCommand {
   Loudness loudness = Loudness::normal;
 };
 
-/// A student's kernel and how it is launched.
 inline constexpr Mode kTryModes[] = {Mode::same, Mode::valid};
 
+/// A student's kernel and how it is launched.
 struct TryCommand {
   std::string kernel;  ///< a path
   LaunchWish launch;

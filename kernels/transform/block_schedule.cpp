@@ -377,8 +377,9 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
     g.loads = double(parts) * x.block * y.block;
     g.loads_per_output = parts > 1 ? parts_text(x, y) : "1";
     g.note = launches_note(schedule, true, parts) + " A block's samples are fetched into " +
-             by(x.block + 2 * (part_x - 1), y.block) +
-             " cells, with zeros on both sides. Its side, unless set: 32, or what the steps need.";
+             by(x.block + 2 * (part_x - 1), y.block) + " cells, with zeros on both sides.";
+    if (!schedule.parted && !tuning[Setting::block])
+      g.note += " Its side, unless set: 32, or what the steps need.";
     return g;
   }
   g.loads = double(x.block) * y.block;

@@ -24,6 +24,11 @@ namespace convfilt::CONVFILT_BACKEND::transform {
 using namespace convfilt::transform;
 namespace {
 
+static_assert(sizeof(MaskPart<std::uint8_t>) + 2 * sizeof(PlaneView<float>) +
+                      2 * sizeof(Intervals) + 3 * sizeof(int) <=
+                  4096,
+              "the kernel's arguments do not fit");
+
 template <class T, Border B, bool kAtomically>
 __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                       Intervals columns, Intervals rows, int first_i, int first_j,

@@ -168,8 +168,10 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
  protected:
   std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
     const int batch = batch_for(out_width, out_height);
+    // Planes share nothing but with other plans, for which each has spectra of its own.
+    const std::size_t planes = this->options_.transforms ? std::size_t(this->planes()) : 1;
     const std::size_t spectra =
-        batch + kept_spectra(out_width, out_height, batch) + round_up(parts_, batch);
+        batch + planes * kept_spectra(out_width, out_height, batch) + round_up(parts_, batch);
     return Base::scratch_bytes(in_height, out_width, out_height) +
            batch_of(batch).samples() * sizeof(float) + spectra * length() * sizeof(Complex) +
            Fft::estimated_workspace(frame_.columns, frame_.rows, batch);
@@ -275,14 +277,19 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
     if (!std::any_cast<std::shared_ptr<Planes>>(&shared->kept))
       shared->kept = std::make_shared<Planes>();
     Planes& planes = **std::any_cast<std::shared_ptr<Planes>>(&shared->kept);
+    // Windows of plans may differ, so that only whole planes are alike.
+    const Problem& p = this->problem_;
+    const int height = sums.height / schedule_.buffers();
+    if (sums.width != p.out_width() || height != p.out_height()) {
+      this->hold(blocks_.spectra, kept_bytes(sums.width, height));
+      transform_blocks(in, x, y, as<Complex>(blocks_.spectra));
+      ++shared->made;
+      return as<Complex>(blocks_.spectra);
+    }
     if (picture_ != shared->picture()) plane_ = 0;
     picture_ = shared->picture();
     if (plane_ == planes.size()) planes.emplace_back();
     KeptSpectra& kept = planes[plane_++];
-    // Windows of plans may differ, so that only whole planes are alike.
-    const Problem& p = this->problem_;
-    const int height = sums.height / schedule_.buffers();
-    const bool whole = sums.width == p.out_width() && height == p.out_height();
     const KeptSpectra::Cut cut{picture_,
                                this->options_.device,
                                {{in.width, in.height},
@@ -292,15 +299,16 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
                                 {x.samples, y.samples}},
                                p.border,
                                double(ghost_)};
-    if (whole && kept.cut == cut) {
+    if (kept.cut == cut) {
       ++shared->found;
       return as<Complex>(kept.spectra);
     }
+    if (kept.cut && kept.cut->device != cut.device) kept.spectra = DeviceBuffer();
     kept.cut.reset();
     this->hold(kept.spectra, kept_bytes(sums.width, height));
     transform_blocks(in, x, y, as<Complex>(kept.spectra));
     ++shared->made;
-    if (whole) kept.cut = cut;
+    kept.cut = cut;
     return as<Complex>(kept.spectra);
   }
 

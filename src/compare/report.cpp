@@ -140,17 +140,17 @@ const Row* row_of(const Comparison& comparison, const Entry& entry) {
   return nullptr;
 }
 
+/// As figure(), but no wider than five letters below 1, and in thousands from 100,000 on.
+std::string narrow(double value) {
+  if (value >= 1e5) return figure(std::round(value / 1e3)) + "k";
+  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
+}
+
 /// A figure of rows, in a column a mask; nothing where a row has none.
 struct Quantity {
   const char* name;
   std::optional<double> (*of)(const Row&);
-  std::string (*shown)(double) = figure;
 };
-
-/// As figure(), but no wider than five letters below 1.
-std::string narrow(double value) {
-  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
-}
 
 constexpr Quantity kQuantities[] = {
     {"time in copies",
@@ -160,7 +160,7 @@ constexpr Quantity kQuantities[] = {
        return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
      }},
     {"sectors an output",
-     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }, narrow},
+     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }},
 };
 
 std::string marks_of(const Row& row, const Problem& problem) {
@@ -240,7 +240,7 @@ Table brief_table(const Group& group, const std::vector<Entry>& entries, const S
         const Row* row = row_of(*comparison, entries[k]);
         std::string cell;
         if (row && has(*row)) {
-          cell = quantity.shown(*quantity.of(*row));
+          cell = narrow(*quantity.of(*row));
           if (!before[k]) cell = aligned(cell, marks_of(*row, problem));
           shown[k] = true;
         } else if (row && !row->refusal.empty() && is_first) {

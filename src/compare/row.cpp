@@ -219,8 +219,9 @@ std::optional<Counted> counted_of(const Trial& trial, const Contender& contender
     counted = counted_of(*block, outputs, taps_of(problem) * outputs, false);
   if (block) {
     counted->shared_writes = double(block->shared_writes) / outputs;
-    // Those of texture fetches are not known.
-    if (block->texture_fetches == 0) counted->sectors = double(block->warps.sectors) / outputs;
+    // Those of texture fetches are not known, nor what a library reads.
+    if (block->texture_fetches == 0 && !sums_by_library(strategy, contender.tuning))
+      counted->sectors = double(block->warps.sectors) / outputs;
   }
   return counted;
 }

@@ -2,6 +2,7 @@
 /// both axes is the product of the two.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/problem.hpp"
@@ -33,7 +34,8 @@ struct TileAxis {
   /// The tile that computes an output; where output tiles overlap, whose samples the output lies
   /// over.
   int tile_of(int output) const {
-    return step < tile ? (output + tile - step + in_lead) / step : output / step;
+    const int from = step < tile ? output + tile - step + in_lead - (bare ? side - 1 : 0) : output;
+    return std::clamp(from / step, 0, tiles() - 1);
   }
 
   /// Outputs of tile t that exist.

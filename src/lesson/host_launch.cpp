@@ -148,8 +148,14 @@ class HostLaunch::Reader {
       return axis < found->second.size() ? launch_.value_of(found->second[axis]) : Number{1, true};
     }
     if (std::ranges::count(launch_.sought_, token.text) == 0)
-      if (const auto found = launch_.numbers_.find(token.text); found != launch_.numbers_.end())
-        if (const Maybe number = launch_.value_of(found->second)) return number;
+      if (const auto found = launch_.numbers_.find(token.text); found != launch_.numbers_.end()) {
+        // A name that stands for itself, as in n = n * 2, is not known.
+        if (std::ranges::count(launch_.open_, token.text) > 0) return std::nullopt;
+        launch_.open_.push_back(token.text);
+        const Maybe number = launch_.value_of(found->second);
+        launch_.open_.pop_back();
+        if (number || launch_.given.contains(token.text) == false) return number;
+      }
     if (const auto found = launch_.given.find(token.text); found != launch_.given.end())
       return Number{found->second, true};
     if (launch_.unknown_ == 0) return std::nullopt;
@@ -177,7 +183,9 @@ class HostLaunch::Reader {
     if (name == "min") return Number{std::min(numbers[0], numbers[1]), true};
     if (name == "max") return Number{std::max(numbers[0], numbers[1]), true};
     // Such as cdiv(width, TILE), in whatever name.
-    return Number{std::ceil(numbers[0] / numbers[1]), true};
+    for (const std::string_view part : {"div", "ceil", "block", "up", "Div", "Ceil", "Block", "Up"})
+      if (name.find(part) != name.npos) return Number{std::ceil(numbers[0] / numbers[1]), true};
+    return std::nullopt;
   }
 
   const HostLaunch& launch_;
@@ -238,8 +246,18 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
       launch.arguments.emplace_back(part.empty() || !part.back().is_name() ? "" : part.back().text);
 
   // What stands nearest before the launch counts first, then what stands before that, then macros.
+  static const std::vector<Token> kOne = tokens_of("1");
   for (std::size_t i = name; i-- > 1;) {
-    if (is(all, i, "=") && all[i - 1].is_name() && !is(all, i + 1, "=") && i + 1 < name) {
+    const bool sets =
+        is(all, i, "=") && all[i - 1].is_name() && !is(all, i + 1, "=") && i + 1 < name;
+    if (const std::string_view axis = all[i - 1].text;
+        sets && i > 2 && is(all, i - 2, ".") && (axis == "x" || axis == "y" || axis == "z")) {
+      // The sides of `dim3 grid;` one by one. An empty one is set further up, or is 1.
+      auto& sides = launch.sides_[std::string(all[i - 3].text)];
+      sides.resize(3);
+      if (Tokens& side = sides[std::size_t(axis[0] - 'x')]; side.empty())
+        side = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
+    } else if (sets) {
       const Tokens value = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
       if (is(value, 0, "dim3") || is(value, 0, "{"))
         launch.sides_.try_emplace(
@@ -260,6 +278,9 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
       if (!is(all, k, ",")) break;
     }
   }
+  for (auto& [named, sides] : launch.sides_)
+    for (Tokens& side : sides)
+      if (side.empty()) side = kOne;
   for (std::size_t i = 0; i + 2 < all.size(); ++i) {
     if (!is(all, i, "#") || !is(all, i + 1, "define")) continue;
     const std::size_t begin = all[i + 2].at + all[i + 2].text.size();

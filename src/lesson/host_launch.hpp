@@ -58,6 +58,7 @@ class HostLaunch {
   std::vector<tokens::Tokens> sizes_;  ///< grid, block, bytes
   std::vector<std::string> sought_;    ///< names that stand for the picture's sides
   double unknown_ = 0;                 ///< what a name stands for that is set nowhere; 0: nothing
+  mutable std::vector<std::string_view> open_;  ///< names whose values are being computed
   mutable int depth_ = 0;
 };
 

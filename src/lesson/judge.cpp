@@ -675,7 +675,9 @@ class Judgement {
   void explain(const Trial& trial, const TrialRun& run) {
     if (run.end != TrialRun::End::done) return;
     const LessonSentence sentence = about_pixels(Oracle(trial), run, launch_);
-    if (sentence.is_cause && sentence.kind != "outputs")
+    const bool has_tile = run.counts.shared_reads > 0;
+    if (sentence.is_cause && sentence.kind != "outputs" &&
+        (has_tile || sentence.kind != "transposed_tile"))
       pixels_.insert(pixels_.begin(), with_place(sentence, trial));
   }
 

@@ -94,7 +94,7 @@ TEST_CASE("strategies are lines and masks are columns, with auto's choice and wh
         words.npos);
   CHECK(words.find("other on cuda:0 at 15x15 (2.00 times as fast as faster on cuda:0") !=
         words.npos);
-  CHECK(words.find("the largest difference is 0.510 steps, of fast on cuda:0.") != words.npos);
+  CHECK(words.find("Every result keeps its family's bound.") != words.npos);
 }
 
 TEST_CASE("what is wrong, on a piece, refused or failed is marked, and the reason told once") {
@@ -105,10 +105,12 @@ TEST_CASE("what is wrong, on a piece, refused or failed is marked, and the reaso
   refused(all[2], "wrong", "too large").refused = false;
   for (Comparison& c : all) refused(c, "never", "only on Sundays");
   timed(all[0], "small", 4);
+  timed(all[0], "long", 219665);
   for (const int k : {1, 2}) refused(all[std::size_t(k)], "small", "only 3x3");
   const auto lines = lines_of(all);
   CHECK(lines[4] == "  wrong     cuda:0  2.00!    2.00~   failed");
   CHECK(lines[5] == "  small     cuda:0  4.00   refused  refused");
+  CHECK(lines[6] == "  long      cuda:0  220k");
   CHECK(count_of(lines, "  never on cuda:0: only on Sundays") == 1);
   CHECK(count_of(lines, "  small on cuda:0: only 3x3, at 5x5 and 7x7") == 1);
   CHECK(count_of(lines, "  wrong on cuda:0: too large, at 7x7") == 1);
