@@ -130,6 +130,13 @@ std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
                std::int64_t(counts->ghost_cells)};
 }
 
+/// Whether a mask in parts is counted whole, while formulas are those of one part: a part alone
+/// would have other blocks, as the squares that `direct` walks under.
+bool counts_all_parts(const Explanation& e) {
+  return e.strategy->family_of(e.tuning) == Family::direct &&
+         first_share(e.problem.mask).count > 1;
+}
+
 void explain_block(Explanation& e) {
   const Geometry& g = *e.geometry;
   e.occupancy = occupancy(*e.architecture, g.block_columns * g.block_rows, g.shared_bytes);
@@ -139,7 +146,7 @@ void explain_block(Explanation& e) {
   e.watched = watch_middle_block(*e.strategy, e.problem, e.tuning, true);
   if (e.rows.pitch != e.rows.bytes && !g.always_padded)
     e.packed = watch_middle_block(*e.strategy, e.problem, e.tuning, false);
-  if (g.loads > 0) e.middle.formula = Reads{std::llround(g.loads), 0};
+  if (g.loads > 0 && !counts_all_parts(e)) e.middle.formula = Reads{std::llround(g.loads), 0};
 }
 
 void explain_picture(Explanation& e) {
@@ -156,6 +163,7 @@ void explain_picture(Explanation& e) {
   if (!e.geometry || !same_blocks(*e.geometry, block_geometry(*e.strategy, e.counted, e.tuning)))
     return;
   e.counted_axes = tile_axes(e.counted, *e.geometry);
+  if (counts_all_parts(e)) return;
   e.ghosts_out.formula = reads_by_formula(*e.geometry, e.counted_axes);
   e.with_border.formula = e.ghosts_out.formula;
   if (e.with_border.formula && e.counted.border != Border::constant)

@@ -10,4 +10,4 @@ sed -n '/^  basic/{s/  */ /g;p}' table
 
 # A photograph is compared, too; a strategy that does not run there is a row.
 convfilt compare samples/camera.png --mask 5x3 --strategies basic,cpu,auto --device cpu --threads 1 --table full | sed '/difference: /,$d
-  /^$/d; s/  */ /g; s/cpu: .*a copy .*/cpu: NAME, COPY, PEAK/; s/\(cpu \* direct cpu\).*/\1 FIGURES/' | head -6
+  /^$/d; s/  */ /g; s/cpu: .*; a copy of .*/cpu: NAME, COPY, PEAK/; s/\(cpu \* direct cpu\).*/\1 FIGURES/' | head -6

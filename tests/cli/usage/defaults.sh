@@ -46,7 +46,7 @@ config 'amount = 2' 'method = scharr' 'repeats = 3' 'mask = 3x3'
 border 20 convfilt
 # Nor is a file written by a line that means another command's option of that name.
 config 'json = true' 'output = abs'
-convfilt compare --table full --size 8x8 --mask 3x3 --strategies cpu --repeats 3 | grep -o '^noise: .*'
+convfilt compare --size 8x8 --mask 3x3 --strategies cpu --repeats 3 --table full | grep -o '^noise: .*'
 convfilt mask show left.txt >shown
 convfilt mask check left.txt >shown
 rm shown
@@ -78,8 +78,8 @@ config 'verbose = true'
 convfilt apply left.txt in.pgm out.pgm -q
 config '[compare]' 'mask = 3x3' 'mask = 5x1' 'strategies = "cpu"' 'size = 8x8' 'depth = f32' 'repeats = 3'
 convfilt compare --table full | grep -o '^noise: .*'
-convfilt compare --table full --mask 1x3 | grep -o '^noise: .*'
-convfilt compare --table full in.pgm --mask 1x3 | grep -o '^in.pgm: .*'
+convfilt compare --mask 1x3 --table full | grep -o '^noise: .*'
+convfilt compare in.pgm --mask 1x3 --table full | grep -o '^in.pgm: .*'
 convfilt compare --json=all.json >table
 variables=$(grep -o 'CONVFILT_[A-Z_]*' help | sort -u)
 [ "$(wc -l <<<"$variables")" = 7 ] || fail "not seven variables: $variables"
@@ -135,7 +135,7 @@ border 20 convfilt
 convfilt blur in.pgm out.pgm
 convfilt edge in.pgm out.pgm
 convfilt edge in.pgm out.pgm --method log
-convfilt compare --table full --mask 3x3 --strategies cpu --size 8x8 --repeats 3 | grep -o '^noise: .*'
+convfilt compare --mask 3x3 --strategies cpu --size 8x8 --repeats 3 --table full | grep -o '^noise: .*'
 convfilt compare --masks 3 --strategies cpu --size 8x8 --repeats 3 --json=- | grep -o '8bit' | head -n 1
 convfilt explain cpu >said 2>&1 || true
 ! grep -q 'tile' said || fail "explain cpu: $(cat said)"

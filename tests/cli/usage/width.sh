@@ -24,7 +24,7 @@ all() {  # COLUMNS
     fits "$1" convfilt explain "$name" --mask $file --size 70x68
     [ "$name" = coarse ] || fits "$1" convfilt apply box3 in.pgm out.pgm --strategy "$name" -v
   done
-  fits "$1" convfilt explain direct --mask 65x65 --depth u8 --size 999999x999999 --border constant --border-value 3
+  fits "$1" convfilt explain direct --mask 65x65 --size 999999x999999 --border constant --border-value 3
   fits "$1" convfilt blur samples/camera.png out.png -v
   fits "$1" convfilt compare --from all.json
   fits "$1" convfilt compare --from all.json --table brief

@@ -332,4 +332,28 @@ TEST_CASE("blocks of every strategy in the textbook are traced, and no library's
   CHECK(!trace_block(*find_strategy("cpu"), problem_of(box_mask(5, 5)), {}));
 }
 
+TEST_CASE("every output has a block, within whose output tile it lies") {
+  for (const char* name : {"tiled-in", "tiled-out", "cached", "overlap-save", "overlap-add"})
+    for (const Mode mode : {Mode::same, Mode::valid, Mode::full})
+      for (const Border border : {Border::constant, Border::replicate})
+        for (const auto& [w, h] : {std::pair{5, 5}, {1, 4}, {7, 2}}) {
+          const Strategy& strategy = *find_strategy(name);
+          Problem p = problem_of(box_mask(w, h));
+          p.width = 76;
+          p.height = 56;
+          p.mode = mode;
+          p.border = border;
+          INFO(name << ", " << to_string(p));
+          const TileAxes axes = tile_axes(p, block_geometry(strategy, p, {}));
+          for (const TileAxis* axis : {&axes.x, &axes.y})
+            for (int output = 0; output < axis->outputs; ++output) {
+              const int tile = axis->tile_of(output);
+              REQUIRE(tile >= 0);
+              REQUIRE(tile < axis->tiles());
+              CHECK(output >= axis->first_output(tile));
+              CHECK(output < axis->first_output(tile) + axis->tile);
+            }
+        }
+}
+
 }  // namespace convfilt::test

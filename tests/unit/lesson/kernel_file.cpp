@@ -358,6 +358,17 @@ TEST_CASE("lesson: a launch in a function for the host says the block and its ou
   CHECK(launch("void run(int w, int h) { const int n = w * h, threads = 256;",
                "(n + threads - 1) / threads, threads") == "256 256 0");
   CHECK(launch("void run(int w, int h) { auto b = dim3(8, 8);", "cdiv2(w, h), b") == "8x8 8x8 0");
+  CHECK(launch("void run(int w, int h) { dim3 grid; grid.x = (w + 11) / 12; grid.y = (h + 11) / 12;"
+               "dim3 block; block.x = 16; block.y = block.x;",
+               "grid, block") == "16x16 12x12 0");
+  // A grid that cannot be computed says nothing of a block's outputs: they are its threads.
+  for (const char* before :
+       {"int gx = w / 16 + (w % 16 != 0), gy = h / 16 + (h % 16 != 0);",
+        "int gx = w % 16 ? w / 16 + 1 : w / 16, gy = gx;",
+        "int gx = 32, gy = 1; gx = gx * gx; gx = gx + gx;",
+        "int gx = 1, gy = 1; gx = gy * gx; gy = gx * gy;", "int gx = pow(w, 2), gy = fmod(w, 2);"})
+    CHECK(launch(std::string("void run(int w, int h) {") + before, "dim3(gx, gy), dim3(16, 8)") ==
+          "16x8 16x8 0");
   CHECK(has(refusal(kernel + "void run(int w, int h) { f<<<grid(), side(w)>>>(a, b, w, h); }\n"),
             "'// launch: block 16x16'"));
   CHECK(to_string(read(kLaunch + kernel + "void run() { f<<<1, dim3(8, 8)>>>(a, b, w, h); }\n")
