@@ -140,17 +140,17 @@ const Row* row_of(const Comparison& comparison, const Entry& entry) {
   return nullptr;
 }
 
+/// As figure(), but no wider than five letters below 1, and in thousands from 100,000 on.
+std::string narrow(double value) {
+  if (value >= 1e5) return figure(std::round(value / 1e3)) + "k";
+  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
+}
+
 /// A figure of rows, in a column a mask; nothing where a row has none.
 struct Quantity {
   const char* name;
   std::optional<double> (*of)(const Row&);
-  std::string (*shown)(double) = figure;
 };
-
-/// As figure(), but no wider than five letters below 1.
-std::string narrow(double value) {
-  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
-}
 
 constexpr Quantity kQuantities[] = {
     {"time in copies",
@@ -160,7 +160,7 @@ constexpr Quantity kQuantities[] = {
        return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
      }},
     {"sectors an output",
-     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }, narrow},
+     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }},
 };
 
 std::string marks_of(const Row& row, const Problem& problem) {
@@ -184,8 +184,26 @@ std::optional<double> auto_over_best(const Comparison& comparison) {
   return most / chosen->times->pixels_per_second;
 }
 
-Table brief_table(const Group& group, const Style& style) {
-  const std::vector<Entry> entries = entries_of(group);
+/// The lines of a brief table. Of many strategies they are those that lectures compare, auto's
+/// choice, the fastest, and what went wrong, so that the report fits a screen.
+std::vector<Entry> brief_entries(const Group& group) {
+  constexpr std::size_t kMany = 12;
+  constexpr std::array kLectures = {"basic", "tiled-in", "tiled-out", "cached", "in-parts"};
+  std::vector<Entry> entries = entries_of(group);
+  if (entries.size() <= kMany) return entries;
+  std::erase_if(entries, [&](const Entry& entry) {
+    return std::ranges::count(kLectures, entry.contender) == 0 &&
+           std::ranges::none_of(group, [&](const Comparison* comparison) {
+             const Row* row = row_of(*comparison, entry);
+             return row && (row->by_auto || (row->times && row->times->best == 1) ||
+                            !broken_bound(*row, "").empty() ||
+                            (!row->refusal.empty() && !row->refused));
+           });
+  });
+  return entries;
+}
+
+Table brief_table(const Group& group, const std::vector<Entry>& entries, const Style& style) {
   std::size_t mark_width = 0;  // the text's, where columns are aligned
   for (const Comparison* comparison : group)
     for (const Row& row : comparison->rows)
@@ -222,7 +240,7 @@ Table brief_table(const Group& group, const Style& style) {
         const Row* row = row_of(*comparison, entries[k]);
         std::string cell;
         if (row && has(*row)) {
-          cell = quantity.shown(*quantity.of(*row));
+          cell = narrow(*quantity.of(*row));
           if (!before[k]) cell = aligned(cell, marks_of(*row, problem));
           shown[k] = true;
         } else if (row && !row->refusal.empty() && is_first) {
@@ -243,10 +261,10 @@ Table brief_table(const Group& group, const Style& style) {
 }
 
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
-std::string reasons_of(const Group& group, const Style& style) {
+std::string reasons_of(const Group& group, const std::vector<Entry>& entries, const Style& style) {
   constexpr std::size_t kMostReasons = 2;
   Lists refusals, refused, failures;
-  for (const Entry& entry : entries_of(group)) {
+  for (const Entry& entry : entries) {
     for (const Comparison* comparison : group) {
       const Row* row = row_of(*comparison, entry);
       if (!row || row->refusal.empty()) continue;
@@ -326,10 +344,15 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
   for (const Group& group : groups_of(comparisons)) {
     text += style.heading(head.input + ": " + title_of(group.front()->problem));
     if (!style.markdown) text.pop_back();  // a screen has few lines
-    text += devices_of(group, style) + "\n";
-    if (const Table table = brief_table(group, style); !table.lines.empty())
-      text += style.table(table) + "\n";
-    text += reasons_of(group, style);
+    const std::string gap = style.markdown ? "\n" : "";
+    const std::vector<Entry> entries = brief_entries(group);
+    text += devices_of(group, style) + gap;
+    if (const Table table = brief_table(group, entries, style); !table.lines.empty())
+      text += style.table(table) + gap;
+    text += reasons_of(group, entries, style);
+    if (const std::size_t more = entries_of(group).size() - entries.size(); more > 0)
+      text += style.note(std::to_string(more) +
+                         " more, slower here or just counted, are in --table full");
   }
   return text + brief_legend(comparisons, style);
 }

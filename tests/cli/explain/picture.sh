@@ -20,6 +20,13 @@ for name in $(strategies); do
     fi
   done
 done
+# Any block may be drawn, by one of its outputs: of 13 x 8 the last has 8 x 8 outputs in the picture, under a border of ghosts.
+for at in 199,119 192,112; do
+  convfilt explain tiled-in --mask 5x5 --tile 16 --picture at.svg --at $at >/dev/null
+  grep -q "B, at $at: 100 samples, 300 ghost cells" at.svg || fail "not the last block"
+done
+convfilt explain tiled-in --mask 5x5 --tile 16 --picture at.svg --at 191,111 >/dev/null
+grep -q 'B, at 191,111: 400 samples' at.svg || fail "the last block has an output of its neighbour"
 # Titles are bold in every viewer, and no line is an area narrower than a point, which librsvg would not draw.
 grep -q 'font-weight="bold"' tiles.svg || fail "no title is bold"
 ! grep -q '":Bold"' tiles.svg || fail "a font has the name ':Bold'"

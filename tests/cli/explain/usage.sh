@@ -22,4 +22,9 @@ try explain tiled-in --mask 1x5 --tile 64
 try explain tiled-out --mask 1x5 --tile 64
 try explain cached --mask 1x9 --tile 256
 try explain overlap-save --block 3
+# A block is drawn by an output of its own.
+try explain tiled-out --at 9,0
+try explain tiled-out --picture at.svg --at 9
+try explain tiled-out --picture at.svg --at 200,0
+try explain tiled-out --picture at.svg --at 0,120
 only .
