@@ -40,9 +40,10 @@ struct Counted {
                         ///< says nothing
   double barriers = 0;  ///< per block
   double texture_fetches = 0;
-  std::optional<double> shared_writes{}, sectors{};  ///< in one block far from the edges, where a
-                                                 ///< formula stands beside the count; sectors of 32
-                                                 ///< bytes that warps ask for, caches or not
+  std::optional<double> shared_writes{},
+      sectors{};  ///< in one block far from the edges, where a
+                  ///< formula stands beside the count; sectors of 32
+                  ///< bytes that warps ask for, caches or not
 };
 
 struct Accuracy {

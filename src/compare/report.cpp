@@ -195,9 +195,9 @@ std::vector<Entry> brief_entries(const Group& group) {
     return std::ranges::count(kLectures, entry.contender) == 0 &&
            std::ranges::none_of(group, [&](const Comparison* comparison) {
              const Row* row = row_of(*comparison, entry);
-             return row && (row->by_auto || (row->times && row->times->best == 1) ||
-                            !broken_bound(*row, "").empty() ||
-                            (!row->refusal.empty() && !row->refused));
+             return row &&
+                    (row->by_auto || (row->times && row->times->best == 1) ||
+                     !broken_bound(*row, "").empty() || (!row->refusal.empty() && !row->refused));
            });
   });
   return entries;
