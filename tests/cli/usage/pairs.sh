@@ -10,7 +10,7 @@ declare -A samples=(
   [--part]=5 [--steps]=1 [--sigma]=1 [--box]=3 [--amount]=2 [--mask]=5x1 [try--mask]=box3 [--masks]=3
   [--strategies]=cpu,separable [--size]="9x9|8x8,9x9" [explain--size]=99x80 [mask--size]=99x80 [--channels]="3"
   [--repeats]=3 [--patience]=0.01 [--from]=all.json [--picture]=drawn.svg [--plot]= [--csv]= [compare--json]=
-  [explain--json]= [--markdown]= [mask--output]=drawn.png [explain--table]="tile=8 mask=5" [try--block]=16x16
+  [explain--json]= [--markdown]= [mask--output]=drawn.png [explain--table]="tile=8 mask=5" [explain--at]=100,60 [try--block]=16x16
   [--halo]=two-step [--idle]=rim [--mask-memory]=global [--cache]=none [--texture]=array [--gemm]=strassen [--domain]=spatial
   [--accumulate]=atomic [--pitch]=packed
   [--subsampling]=444 [--on-damage]=warn [--loader]=opencv [--codec]="cpu|gpu" [--if-exists]="skip|overwrite"
@@ -64,8 +64,8 @@ pairs() {  # OWN WORD...: all pairs in which an option matches the regular expre
     case $option in --help | --version | --config | --in-place | --out-folder | -?) continue ;; esac
     if ! grep -qE "^        (.*\|)?$option\)" <<<"$facts"; then all+=("$option=true"); continue; fi
     choices=$(sed -n "s/^        \(.*|\)*$option) choices=(\(.*\)) ;;\$/\2/p" <<<"$facts" | tr ' ' '|')
-    choices=${samples[$command$option]-${samples[$option]-${choices:-none}}}
-    [ "$choices" != none ] || fail "$option of $command: write a value for it into this test"
+    choices=${samples[$command$option]-${samples[$option]-${choices:-?}}}
+    [ "$choices" != "?" ] || fail "$option of $command: write a value for it into this test"
     while read -rd '|' value; do all+=("$option=$value"); done <<<"${choices:+$choices|}"
   done
   for a in "${all[@]}"; do

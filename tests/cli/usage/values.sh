@@ -6,7 +6,7 @@ declare -A needs=(
   [--texture]="--strategy=texture" [--gemm]="--strategy=im2col" [--domain]="--strategy=in-parts"
   [--accumulate]="--strategy=in-parts" [--block]="--strategy=in-parts" [--part]="--strategy=in-parts"
   [--steps]="--strategy=overlap-add" [--border-value]="--border=constant" [--weights]="--masks=3"
-  [try--block]= [try--outputs]=
+  [try--block]= [try--outputs]= [explain--at]="--picture=drawn.svg"
   [edge--sigma]="--method=log" [edge--direction]="--method=sobel")
 bad=(@ nan inf -1 0 1e999 1.5 99999999999999999999 99999999999x1 99999999999 1,,2 3,@ '')
 generated=$(convfilt generate bash)
