@@ -91,8 +91,8 @@ struct Adding {
   int divisions = 0;       ///< of a schedule, by which launches take intervals; 0 = there is none
   std::vector<int> parts;  ///< weights of each part of the mask, from its first column or row on
   int sums = 0;  ///< q: intervals of outputs that the parts reach from a block, of which part m,
-                 ///< counted from the mask's end, reaches every q-th; 0 = every part has launches
-                 ///< of its own
+                 ///< counted from the mask's end, reaches every q-th; 0 = each part is launched
+                 ///< alone
 };
 
 /// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The

@@ -2,7 +2,7 @@
 /// names that begin with lesson_, which no macro of a student's is called.
 #pragma once
 
-/// What a kernel may be told, and how it is tried: the head of a file with a trial's data.
+/// The sizes of a trial and how it is run, at the head of the file with its data.
 struct LessonNumbers {
   int lesson_width, lesson_height, lesson_depth, lesson_channels;
   int lesson_mask_width, lesson_mask_height, lesson_mask_depth;

@@ -138,7 +138,9 @@ extern "C" pid_t fork() noexcept {
   std::raise(SIGSYS);
   return -1;
 }
-extern "C" int system(const char*) { return fork(); }
+extern "C" int system(const char*) {
+  return fork();
+}
 
 int main(int argc, char** argv) {
   if (argc != 3 && argc != 11) return 2;

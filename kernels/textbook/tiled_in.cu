@@ -14,8 +14,8 @@
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 400 / 256 = 1.56 at 5x5
 //   and tile 16. Masks above 17 x 17 leave a smaller tile of a block of 32 x 32. A mask of one row
-//   gets blocks of one row. With --idle rim the threads around the tile are idle, as some courses
-//   draw it: each computes the output at the place of its own sample.
+//   gets blocks of one row. With --idle rim the threads around the tile are idle, as in some
+//   courses: each of the others computes the output over the sample that it loaded.
 //   Sibling: tiled-out sizes the block to the OUTPUT tile; every thread there computes,
 //   and loads more than once.
 

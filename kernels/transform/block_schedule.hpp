@@ -66,8 +66,8 @@ struct BlockAxis {
   /// The most blocks under so many outputs, of a whole picture or of a window with ghost cells.
   int most_blocks(int outputs) const { return blocks(outputs, outputs + side - 1); }
 
-  /// The pieces of the mask that have launches of their own, one of which has weights [first,
-  /// first + count).
+  /// Each piece of the mask is launched alone. There are pieces() of them, and piece(n) has weights
+  /// [first, first + count).
   int pieces() const { return (side + held - 1) / held; }
   Interval piece(int n) const;
 };
@@ -222,11 +222,10 @@ inline Threads spatial_threads(Threads block, int out_rows) {
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
                      Threads block, int total_bytes);
 
-/// What spatial_blocks.cu's block with that geometry counts, for a block of threads of that size.
-/// Under a mask in pieces, each of which has launches of its own, it is what the first launch of
-/// the first piece counts, for a block in its middle. For in-parts it is the interval in the middle
-/// of all. Empty for the frequency domain, where a library does most, and for in-parts under a mask
-/// in pieces.
+/// The counts of a block of spatial_blocks.cu with that geometry, which has so many threads. If the
+/// mask is launched in pieces, they are those of the first launch of the first piece, for a block
+/// in its middle. For in-parts it is the interval in the middle of all. Empty for the frequency
+/// domain, where a library does most, and for in-parts under a mask in pieces.
 std::optional<Counts> block_counts_of(const Problem& problem, const Tuning& tuning,
                                       const BlockSchedule& schedule, Threads block,
                                       const Geometry& geometry, const BlockPlace& place);

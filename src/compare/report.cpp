@@ -352,7 +352,7 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
     text += reasons_of(group, entries, style);
     if (const std::size_t more = entries_of(group).size() - entries.size(); more > 0)
       text += style.note(std::to_string(more) +
-                         " more, slower here or just counted, are in --table full");
+                         " more, slower, just counted or refused here, are in --table full");
   }
   return text + brief_legend(comparisons, style);
 }

@@ -133,8 +133,7 @@ std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
 /// Whether a mask in parts is counted whole, while formulas are those of one part: a part alone
 /// would have other blocks, as the squares that `direct` walks under.
 bool counts_all_parts(const Explanation& e) {
-  return e.strategy->family_of(e.tuning) == Family::direct &&
-         first_share(e.problem.mask).count > 1;
+  return e.strategy->family_of(e.tuning) == Family::direct && first_share(e.problem.mask).count > 1;
 }
 
 void explain_block(Explanation& e) {
