@@ -141,7 +141,7 @@ if [ "${1:-}" = --inside ]; then shift; inside "$@"; exit; fi
 outside_bounds() {  # ROOT
   grep -v '^#' packaging/dependencies.txt | while read -r name package _ oldest newest; do
     # "1:1.3.dfsg+really1.3.1-1" is 1.3.1.
-    has=$(chroot "$1" dpkg-query -W -f '${source:Upstream-Version}' "$package" | sed 's/.*+really//; s/[+~].*//; s/[.]dfsg$//' | cut -d. -f1-3)
+    has=$(chroot "$1" dpkg-query -W -f '${Version}' "$package" | sed 's/^[0-9]*://; s/-[^-]*$//; s/.*+really//; s/[+~].*//; s/[.]dfsg$//' | cut -d. -f1-3)
     [ "$(printf '%s\n' "$oldest" "$has" "$newest" | sort -V | xargs)" = "$oldest $has $newest" ] || echo "$name $has, not $oldest to $newest; "
   done
 }
