@@ -5,7 +5,6 @@
 #                                            build/release/bin)
 #   tests/bench/targets.sh [--check] --from POINTS...
 #   tests/bench/put_table.sh targets build/gpu/targets.md
-#   tests/bench/put_table.sh targets-points build/gpu/targets-points.md
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets targets.md, a line a target with its
 # worst point, targets-points.md, a line a point, the sweeps' JSON, and targets-LINES.points. The lines about NPP take
