@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts a table between its markers, in whichever of README.md and kernels/MEASUREMENTS.md has them. Above a table that was
-# measured it records the commit: COMMIT, or the one that is checked out.
+# Puts a table between its markers, in README.md, kernels/README.md or kernels/MEASUREMENTS.md. Above a measured table it
+# records the commit: COMMIT, or the one that is checked out.
 #
 #   tests/bench/put_table.sh NAME FILE [COMMIT]
 #   tests/bench/put_table.sh bench-gpu build/gpu/bench_gpu.md
@@ -23,8 +23,8 @@ if [ "${3:-}" != --generated ]; then
   measured="Measured at $commit."
 fi
 cd "${PUT_TABLE_ROOT:-.}"
-files=$(grep -l "<!-- $1:begin -->" README.md kernels/MEASUREMENTS.md) ||
-  die "neither README.md nor kernels/MEASUREMENTS.md has a marker $1:begin"
+files=$(grep -l "<!-- $1:begin -->" README.md kernels/README.md kernels/MEASUREMENTS.md) ||
+  die "neither README.md nor kernels/README.md nor kernels/MEASUREMENTS.md has a marker $1:begin"
 new=$(mktemp); trap 'rm -f "$new"' EXIT
 for file in $files; do
   awk -v name="$1" -v table="$table" -v measured="$measured" '
