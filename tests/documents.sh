@@ -24,7 +24,7 @@ for file in README.md CONTRIBUTING.md kernels/*.md samples/README.md samples/*/R
   {
     grep -oE '\]\([^)#: ]+' "$file" | cut -c3- || true
     grep -oE '`[A-Za-z0-9_./-]+/[A-Za-z0-9_./-]*`|`[a-z_]+\.(cpp|hpp|cu|sh|txt|md)`' "$file" | tr -d '`' | grep '[a-z]' |
-      grep -v '^\.\|^build/\|^share/\|^/' || true
+      grep -v '^\.\|^build/\|^share/\|^/\|^GROUP/' || true
   } | sort -u | while read -r path; do
     [ -e "$path" ] || [ -e "$(dirname "$file")/$path" ] || fail "$file names $path, which is not there"
   done
@@ -98,7 +98,7 @@ done <"$work/dependencies"
 grep -q "^project(convfilt VERSION $(sed -n 's/^  "version": "\(.*\)",$/\1/p' vcpkg.json) " CMakeLists.txt ||
   fail "vcpkg.json has another version than CMakeLists.txt"
 
-# README's commands are run as they stand, on small pictures of the names that they use.
+# The commands of README and of samples/folders are run as they stand, on small pictures of the names that they use.
 cd "$work"
 "$CONVFILT" apply identity "$repository/samples/rocket.jpg" in.jpg
 printf 'P5\n40 30\n255\n%1200s' '' >in.pgm
@@ -109,11 +109,15 @@ ran=0
 while read -r program arguments; do
   [ "$program" = convfilt ] || continue
   # shellcheck disable=SC2086  # arguments
-  "$CONVFILT" ${arguments%%#*} >said 2>&1 || fail "README's 'convfilt $arguments' fails: $(cat said)"
+  "$CONVFILT" ${arguments%%#*} >said 2>&1 || fail "'convfilt $arguments' fails: $(cat said)"
   ran=$((ran + 1))
-done < <(sed -n 's/^    //p' "$repository/README.md")
-[ $ran -ge 5 ] || fail "README has only $ran commands"
+done < <(sed -n 's/^    //p' "$repository/README.md" "$repository/samples/folders/README.md")
+[ $ran -ge 9 ] || fail "README and samples/folders have only $ran commands"
 cd "$repository"
+# The first screen of README installs, runs and tests the program.
+for command in samples/quickstart.sh 'convfilt blur' tests/run.sh; do
+  head -20 README.md | grep -q "^    $command" || fail "README's first screen does not show '$command'"
+done
 
 # Every table between markers that comes from measuring says at which commit.
 awk '
@@ -148,4 +152,4 @@ if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
 fi
 
 tests/renew.sh --check
-echo "documents: $ran commands of README"
+echo "documents: $ran commands of README and samples/folders"
