@@ -29,7 +29,7 @@ std::string users_profile_path(const std::string& name);
 
 /// The profile for a GPU: one of its name, else the nearest, by the first number of the compute
 /// capability, then the rate of the memory, then the second number. All are known without
-/// measuring. Of equals, the first. Null if no profile has a GPU.
+/// measuring. The first of equals is taken. Null if no profile has a GPU.
 const Profile* profile_for(std::span<const Profile> profiles, const CudaDevice& device);
 
 /// The profile for a processor: one of its name, else the first. Null if there is none.
