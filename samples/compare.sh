@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Every way to convolve on one picture, under small and large masks: tables, a bar chart and a roofline.
+# Compares every way to convolve on one picture, under small and large masks: tables, a bar chart and a roofline.
 #
 #   samples/compare.sh PICTURE FOLDER [compare's options...]     e.g. samples/compare.sh photo.jpg out --device cpu
 #
-# FOLDER gets compare.json, compare.md, compare.svg and roofline.svg. Where there is no gnuplot, compare.json can be
-# drawn elsewhere: convfilt compare --from compare.json --plot compare.svg.
+# FOLDER gets compare.json, compare.md, compare.svg and roofline.svg. Without gnuplot, draw compare.json on another
+# machine: convfilt compare --from compare.json --plot compare.svg.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,7p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a blurred photograph: installs what is missing, builds, blurs, says where the result is.
+# From a fresh clone to a blurred photograph: installs what is missing, builds, blurs, and prints where the result is.
 #
 #   samples/quickstart.sh
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what convfilt needs on Debian 12 or 13, builds it, and says where the program is (last
-# line of standard output). Quick when nothing is to be done.
+# Installs what convfilt needs on Debian 12 or 13, builds it, and prints the program's path (the last
+# line of standard output). Quick if there is nothing to do.
 #
 #   samples/setup.sh [PRESET] [TARGET...]     PRESET of CMakePresets.json, by default release
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds the documents to what they speak of: README's length and commands, paths that are named, where measured tables come
-# from; that CMake, samples/setup.sh and vcpkg.json name the same dependencies, in the versions that were tried; and that
+# Checks the documents against the tree: lengths, README's commands, paths and names in the kernels, the commits of measured
+# tables; that CMake, samples/setup.sh and vcpkg.json name the same dependencies, in the versions that were tried; and that
 # nothing generated is stale (tests/renew.sh).
 # CONVFILT names the program.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -12,24 +12,37 @@ repository=$PWD
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 fail() { echo "tests/documents.sh: $*" >&2; exit 1; }
 
-[ "$(wc -c <README.md)" -le 12000 ] || fail "README.md has $(wc -c <README.md) bytes; keep it to 12000"
+while read -r file most; do
+  [ "$(wc -c <"$file")" -le "$most" ] || fail "$file has $(wc -c <"$file") bytes; keep it to $most"
+done <<'END'
+README.md 8000
+kernels/MEASUREMENTS.md 25000
+END
 
 # A path in a link or in backticks is there, from the file's own folder or from the repository's.
-for file in README.md CONTRIBUTING.md kernels/README.md kernels/MEASUREMENTS.md samples/README.md filters/README.md; do
+for file in README.md CONTRIBUTING.md kernels/*.md samples/README.md samples/*/README.md filters/README.md packaging/README.md tests/cli/README.md; do
   {
     grep -oE '\]\([^)#: ]+' "$file" | cut -c3- || true
     grep -oE '`[A-Za-z0-9_./-]+/[A-Za-z0-9_./-]*`|`[a-z_]+\.(cpp|hpp|cu|sh|txt|md)`' "$file" | tr -d '`' | grep '[a-z]' |
-      grep -v '^\.\|^build/\|^share/\|^/' || true
+      grep -v '^\.\|^build/\|^share/\|^/\|^GROUP/' || true
   } | sort -u | while read -r path; do
     [ -e "$path" ] || [ -e "$(dirname "$file")/$path" ] || fail "$file names $path, which is not there"
   done
 done
 
-# The line that the textbook's table names has our name.
-sed -n "/^## The book's names/,/^## One/p" kernels/README.md | sed -n 's/^|.*| `\(.*\)` | \(.*\):\([0-9]*\) |$/\2 \3 \1/p' >"$work/terms"
-[ -s "$work/terms" ] || fail "kernels/README.md has no table of the book's names"
-while read -r path line name; do
-  sed -n "${line}p" "kernels/$path" | grep -qF -- "$name" || fail "kernels/README.md says that kernels/$path:$line has '$name'"
+# The paragraph of the kernel that the table of the book's names gives has our name: signature, sizes, load or compute.
+sed -n "/^## The book's names/,/^## One/p" kernels/README.md | sed -n 's/^|.*| `\(.*\)` | \(.*\) | \([a-z]*\) |$/\2 \3 \1/p' >"$work/terms"
+[ "$(wc -l <"$work/terms")" -ge 10 ] || fail "kernels/README.md has no table of the book's names"
+while read -r path paragraph name; do
+  awk -v wanted="$paragraph" '
+    /^__global__/ { at = "signature" }
+    at && /^  \/\/ Load/ { at = "load" }
+    at && /^  \/\/ Compute/ { at = "compute" }
+    /^}/ { at = "" }
+    at == wanted
+    at == "signature" && /{$/ { at = "sizes" }' "kernels/$path" >"$work/paragraph"
+  word=-w; [[ $name =~ ^[A-Za-z_]+$ ]] || word=
+  grep -qF $word -- "$name" "$work/paragraph" || fail "kernels/README.md: '$name' does not stand in the paragraph '$paragraph' of kernels/$path"
 done <"$work/terms"
 
 # The four kernels that lectures compare have what they speak of by name and in sight, within a screen.
@@ -85,7 +98,7 @@ done <"$work/dependencies"
 grep -q "^project(convfilt VERSION $(sed -n 's/^  "version": "\(.*\)",$/\1/p' vcpkg.json) " CMakeLists.txt ||
   fail "vcpkg.json has another version than CMakeLists.txt"
 
-# README's commands are run as they stand, on small pictures of the names that they use.
+# The commands of README and of samples/folders are run as they stand, on small pictures of the names that they use.
 cd "$work"
 "$CONVFILT" apply identity "$repository/samples/rocket.jpg" in.jpg
 printf 'P5\n40 30\n255\n%1200s' '' >in.pgm
@@ -96,11 +109,15 @@ ran=0
 while read -r program arguments; do
   [ "$program" = convfilt ] || continue
   # shellcheck disable=SC2086  # arguments
-  "$CONVFILT" ${arguments%%#*} >said 2>&1 || fail "README's 'convfilt $arguments' fails: $(cat said)"
+  "$CONVFILT" ${arguments%%#*} >said 2>&1 || fail "'convfilt $arguments' fails: $(cat said)"
   ran=$((ran + 1))
-done < <(sed -n 's/^    //p' "$repository/README.md")
-[ $ran -ge 5 ] || fail "README has only $ran commands"
+done < <(sed -n 's/^    //p' "$repository/README.md" "$repository/samples/folders/README.md")
+[ $ran -ge 9 ] || fail "README and samples/folders have only $ran commands"
 cd "$repository"
+# The first screen of README installs, runs and tests the program.
+for command in samples/quickstart.sh 'convfilt blur' tests/run.sh; do
+  head -20 README.md | grep -q "^    $command" || fail "README's first screen does not show '$command'"
+done
 
 # Every table between markers that comes from measuring says at which commit.
 awk '
@@ -135,4 +152,4 @@ if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
 fi
 
 tests/renew.sh --check
-echo "documents: $ran commands of README"
+echo "documents: $ran commands of README and samples/folders"

@@ -60,9 +60,9 @@ cmp "$work/basic.ppm" "$work/mine.ppm" || fail "its bytes are others than basic'
 "$CONVFILT" explain mine >"$work/said" || fail "explain fails: $(cat "$work/said")"
 "$CONVFILT" compare --size 64x64 --mask 5x5 --strategies basic,mine --device emulator >"$work/said" || fail "compare fails: $(cat "$work/said")"
 ! tests/renew.sh --check >"$work/said" 2>&1 || fail "nothing that lists strategies is stale"
-grep -q '^stale: README.md$' "$work/said" && grep -q '^run tests/renew.sh' "$work/said" || fail "renew.sh --check says: $(cat "$work/said")"
+grep -q '^stale: kernels/README.md$' "$work/said" && grep -q '^run tests/renew.sh' "$work/said" || fail "renew.sh --check says: $(cat "$work/said")"
 tests/renew.sh >"$work/said" 2>&1 || fail "renew.sh fails: $(cat "$work/said")"
-for renewed in README.md tests/cli/list/strategies.stdout; do
+for renewed in kernels/README.md tests/cli/list/strategies.stdout; do
   [ "$(diff "$OLDPWD/$renewed" $renewed | grep -c '^>.*mine')" = 1 ] || fail "$renewed is not one line longer"
 done
 echo "example strategy: added, compiled and linked in $seconds s"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes anew what is generated: README's table of strategies, the expected output of command-line tests that list strategies,
+# Writes anew what is generated: the table of strategies in kernels/README.md, the expected output of command-line tests that list strategies,
 # and what samples/ shows of commands and of measured figures.
 #
 #   tests/renew.sh            to be run, and read with git diff, when a strategy or a report has changed
@@ -22,14 +22,14 @@ put() {  # GENERATED FILE
   if $check; then cmp -s "$1" "$2" || stale+=("$2"); else cp "$1" "$2"; fi
 }
 
-# README's table has the name, the family and the summary from each line of the list.
+# The table has the name, the family and the summary from each line of the list.
 COLUMNS=1000 "$CONVFILT" list strategies | awk -F '  +' '
   BEGIN { print "| strategy | family | what it does |\n|---|---|---|" }
   /^  [^ ]/ { print "| `" $2 "` | " $3 " | " $NF " |" }' >"$work/strategies"
 mkdir "$work/kernels"
-cp README.md "$work"; cp kernels/MEASUREMENTS.md "$work/kernels"
+cp README.md "$work"; cp kernels/*.md "$work/kernels"
 PUT_TABLE_ROOT=$work tests/bench/put_table.sh strategies "$work/strategies" --generated
-put "$work/README.md" README.md
+put "$work/kernels/README.md" kernels/README.md
 
 # Command-line tests whose expected output names most strategies.
 mapfile -t names < <("$CONVFILT" list strategies | awk '/^  [^ ]/ { print $1 }')

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A folder in parts by GNU parallel: on this machine, or on several that see the same folders, with its --sshlogin.
-# A part that fails stops none of the others, and merge says at the end what has failed or is missing; the exit code is 1
-# then. Started again with as many PARTS, it does what is missing.
+# Filters a folder in parts by GNU parallel: on this machine or, with its --sshlogin, on several that see the same folders.
+# A failed part stops none of the others. At the end merge reports what has failed or is missing, and the exit code is
+# then 1. Started again with the same number of PARTS, it does what is missing.
 #
 #   gnu_parallel.sh IN OUT PARTS [ARGUMENT OF PARALLEL...]     CONVFILT names the program
 usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A folder on a Ray cluster whose nodes see it: a task a part, started again where a worker dies.
+"""Filters a folder on a Ray cluster whose nodes see it: one task per part, started again if its worker dies.
 
     ray_folder.py IN OUT PARTS [OPTION OF convfilt blur...]
 
 It joins the cluster that RAY_ADDRESS names, or starts one on this machine. CONVFILT names the program on the nodes.
-A task that is started again goes on where it was, by its journal in OUT. A part that fails stops none of the others, and
-merge says at the end what has failed or is missing; the exit code is 1 then.
+A restarted task continues where it stopped, by its journal in OUT. A failed part stops none of the others. At the end
+merge reports what has failed or is missing, and the exit code is then 1.
 """
 
 import os

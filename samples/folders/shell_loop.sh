@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One command a picture, as people write it. A folder in one command is several times as fast, since it starts once and
-# keeps all cores busy: convfilt blur IN OUT
+# One command per picture, as people write it. One command for the folder is several times as fast, since it starts once
+# and keeps all cores busy: convfilt blur IN OUT
 #
 #   shell_loop.sh IN OUT     folders; CONVFILT names the program
 usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }

@@ -1,4 +1,4 @@
-// A tile without halo: what lies beyond it is read from global memory, where the caches hold it.
+// A tile without halo: samples beyond it are read from global memory, and the caches hold them.
 // launch: block 16x16, a block for each 16x16 outputs
 #define RADIUS 2
 #define TILE_WIDTH 16

@@ -1,4 +1,4 @@
-/// Which strategy of a family auto takes on a GPU.
+/// The strategy that auto takes on a GPU, from a family.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ struct Cheapest {
   std::optional<double> ms;            ///< its kernels' time, where the profile knows
 };
 
-/// Among direct and separable strategies the one with the least time by the profile: they give the
-/// same bytes. Among transforms, whose bytes may differ by a rounding, the first in the order that
-/// the problem alone decides (order.hpp); where cuFFT is missing, the first that needs none, if one
-/// takes the problem. Without a profile, or where it knows no strategy that takes the problem: what
-/// needs the newest device, and of these the last in the registry.
+/// Direct and separable strategies of a family give the same bytes, so the profile's fastest is
+/// taken. Transforms may differ by a rounding, so the first in the order of order.hpp is taken,
+/// which depends on the problem alone; without cuFFT, the first that does not need it, if there is
+/// one. Without a profile, or if it knows no strategy for the problem, the strategy that needs the
+/// newest device is taken, and of these the last in the registry.
 Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
                   const Machine& machine, const Profile* profile);
 

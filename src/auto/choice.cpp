@@ -66,14 +66,14 @@ void check_settings(const Strategy* strategy, const Tuning& tuning) {
     if (tuning[setting] != 0) require_setting(strategy, setting);
 }
 
-/// A GPU as far as it is known, and the profile that speaks for it.
+/// A GPU, as far as it is known, and the profile that is used for it.
 struct Gpu {
   CudaDevice device;
   const Profile* profile;  ///< null without one
   bool asked;              ///< the driver said so
 };
 
-/// The GPU that is there for all that is known before the driver is asked.
+/// The best guess of the GPU before the driver is asked.
 Gpu likely_gpu(const Machine& machine) {
   const Profile* profile = likely_profile(machine.profiles());
   if (profile) return {device_of(*profile->gpu), profile, false};
@@ -82,7 +82,7 @@ Gpu likely_gpu(const Machine& machine) {
   return {device, nullptr, false};
 }
 
-/// A CUDA device that is there.
+/// A CUDA device of this machine.
 Gpu gpu_at(int ordinal, const Machine& machine) {
   const CudaDevice& device = machine.cuda().devices.at(std::size_t(ordinal));
   return {device, profile_for(machine.profiles(), device), true};
@@ -93,7 +93,7 @@ std::string told(const Gpu& gpu) {
          (gpu.asked ? "" : ", before asking which GPU this machine has");
 }
 
-/// What -v says of the kernels' time.
+/// The kernels' time, for -v.
 std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   if (!gpu.profile) return ", without a profile";
   if (!ms) return ", no time of its kernels in " + told(gpu);
@@ -102,13 +102,13 @@ std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   return text + told(gpu);
 }
 
-/// Which of the CUDA devices that are there is this lane's.
+/// This lane's CUDA device.
 int ordinal_for(const Request& request, const Machine& machine) {
   const std::vector<int> shared = shared_gpus(request, machine);
   return shared[std::size_t(request.lane) % shared.size()];
 }
 
-/// Throws DeviceError unless CUDA device `ordinal` is there.
+/// Throws DeviceError unless CUDA device `ordinal` exists.
 void require_cuda(const Machine& machine, int ordinal, const std::string& asked) {
   const CudaDevices& found = machine.cuda();
   if (found.devices.empty()) throw DeviceError("--device=" + asked + ": " + found.missing);
@@ -124,18 +124,18 @@ std::string in_words(double seconds) {
                      : std::to_string(long(std::min(seconds, 1e15))) + " s";
 }
 
-/// Whether the CPU or a GPU gets the work when nobody said.
+/// Whether the CPU or a GPU gets the work if the user named neither.
 struct Verdict {
   bool cuda = false;
   std::string why;
 };
 
-/// `kernel_ms`: what that GPU's kernels take for one picture; without it the GPU's time is not
-/// known, and so cannot decide.
+/// `kernel_ms`: the time of that GPU's kernels for one picture. Without it the GPU's time is
+/// unknown, and cannot decide.
 Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
               std::optional<double> kernel_ms, const Request& request, const Machine& machine) {
-  // All cores work on a folder at once, and its pictures come to a GPU one after the other. The
-  // rest of a run shall choose as the whole does, whatever threads it has.
+  // All cores work on a folder at once, and its pictures go to a GPU one after the other. A resumed
+  // run must choose as the whole run did, whatever its threads.
   const int threads =
       request.pictures > 1 ? machine.cores : useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
@@ -147,8 +147,8 @@ Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
   if (!kernel_ms) {
     if (request.strategy == "auto")
       return {false, estimate + ", and no time on a GPU in " + told(gpu)};
-    // Somebody who names a strategy wants it to run where it can be fast: a GPU loses only where
-    // its start and transfers alone take longer.
+    // A user who names a strategy wants it to run where it is fast: a GPU loses only if its start
+    // and transfers alone take longer.
     return {on_cpu > least, estimate + ", " + in_words(least) +
                                 " for start and transfers on a GPU" + told_cost(gpu, kernel_ms)};
   }
@@ -156,8 +156,8 @@ Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
   return {on_cpu > on_gpu, estimate + ", " + in_words(on_gpu) + " on a GPU (by " + told(gpu) + ")"};
 }
 
-/// First by the likely GPU, since asking CUDA takes longer than small pictures do; where that would
-/// pay, by the one that is here. `ms_on` says what its kernels take for one picture.
+/// First weighs the likely GPU, since asking CUDA takes longer than a small picture; if that would
+/// pay, weighs the GPU of this machine. `ms_on` gives its kernels' time for one picture.
 Verdict weigh(const Problem& problem, Family family, int runs,
               const std::function<std::optional<double>(const Gpu&)>& ms_on, const Request& request,
               const Machine& machine) {
@@ -170,7 +170,7 @@ Verdict weigh(const Problem& problem, Family family, int runs,
   return weigh_on(gpu_at(ordinal_for(request, machine), machine));
 }
 
-/// What decided the family, and what that means for bytes.
+/// The reason for the family, and its effect on the bytes.
 std::string reason_of(const Problem& problem, Family family, bool finite) {
   if (family == Family::transform)
     return " by so large a mask, in which bytes may differ by a rounding from device to device; ";
@@ -194,7 +194,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, W
       const Gpu gpu = gpu_at(wanted.ordinal, machine);
       const Cheapest found = cheapest(family, gpu.device, problem, machine, gpu.profile);
       strategy = found.strategy;
-      // Where the GPU was not asked for, its time stands in the verdict.
+      // If the user did not name the GPU, the verdict has its time.
       if (wanted.kind) cost = told_cost(gpu, found.ms);
     } else {
       strategy = first_in_order(family, kind, problem, machine);
@@ -244,7 +244,7 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 
   const bool on_cuda = strategy.runs_on(DeviceKind::cuda);
   if (wanted.kind) {
-    // A build without CUDA cannot say what would run there, only that nothing does.
+    // A build without CUDA does not know what would run there, only that nothing does.
     if (wanted.kind == DeviceKind::cuda && !machine.built_with_cuda)
       require_cuda(machine, wanted.ordinal, request.device);
     if (!strategy.runs_on(*wanted.kind))
@@ -273,7 +273,7 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
             verdict.cuda ? ordinal_for(request, machine) : 0, "strategy as asked; " + verdict.why,
             ""};
   }
-  // A kernel to be learned from belongs on a GPU, however small the picture.
+  // A textbook kernel belongs on a GPU, even for a small picture.
   std::string missing = machine.cuda().missing;
   if (on_cuda && has_cuda(machine)) {
     std::vector<int> shared = shared_gpus(request, machine);

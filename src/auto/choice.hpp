@@ -1,4 +1,4 @@
-/// Which strategy, on which device, and why.
+/// The choice of strategy and device, with its reason.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace convfilt {
 
-/// What a person asks for.
+/// The user's request.
 struct Request {
   std::string strategy = "auto";  ///< auto, or a name in the registry
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
@@ -32,40 +32,40 @@ struct Choice {
   std::string notice;  ///< to be told unless quiet; mostly empty
 };
 
-/// Throws UsageError, with the nearest name, where a strategy or device is misspelt, or a
-/// setting is not the strategy's. Costs nothing.
+/// Throws UsageError, with the nearest name, for a misspelt strategy or device, or for a setting
+/// that the strategy does not have. Takes no time.
 void check_names(const Request& request, const Machine& machine);
 
-/// Throws UsageError where the strategy asked for has no such setting.
+/// Throws UsageError if the requested strategy does not have the setting.
 void check_setting(const Request& request, Setting setting, const Machine& machine);
 
-/// What --device says.
+/// The meaning of --device.
 struct Wanted {
   std::optional<DeviceKind> kind;  ///< none = auto
   int ordinal = 0;                 ///< CUDA only
 };
 
-/// Takes --device apart. Throws UsageError where it is misspelt, DeviceError where it is a CUDA
-/// device that is not there.
+/// Parses --device. Throws UsageError if it is misspelt, DeviceError for a CUDA device that is
+/// missing.
 Wanted wanted_device(const std::string& device, const Machine& machine);
 
 /// Chooses for `runs` pictures of this problem's shape. The family comes from the problem alone
 /// (with strategy auto), the device from estimate.hpp (with device auto), the strategy on a GPU
-/// from cheapest.hpp, elsewhere from order.hpp. Throws UsageError where the strategy refuses the
-/// problem or does not run on the device asked for, DeviceError where that is missing or too old
-/// for it.
+/// from cheapest.hpp, elsewhere from order.hpp. Throws UsageError if the strategy refuses the
+/// problem or does not run on the requested device, DeviceError if the device is missing or too
+/// old.
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine);
 
-/// The CUDA devices that the lanes of such requests take in turn. Where the request names none,
-/// these are the machine's first and its like, since with others it would depend on the lane what
-/// a picture gets.
+/// The CUDA devices that the lanes of such requests take in turn. If the request names none, these
+/// are the machine's first device and those of the same model; with other models, a picture's
+/// strategy would depend on its lane.
 std::vector<int> shared_gpus(const Request& request, const Machine& machine);
 
-/// The one that the request's lane takes for pictures that take one. None where another kind of
-/// device was asked for, or where there is none.
+/// The device of the request's lane. None if the request names another kind of device, or if there
+/// is none.
 std::optional<int> gpu_of(const Request& request, const Machine& machine);
 
-/// What --strategy and --device accept, for help and hints.
+/// The words of --strategy and --device, for help and hints.
 std::vector<std::string> strategy_names(const Machine& machine);
 std::vector<std::string> device_names();
 

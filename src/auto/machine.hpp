@@ -1,4 +1,4 @@
-/// What there is to choose from: strategies, devices and profiles.
+/// The strategies, devices and profiles to choose from.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace convfilt {
 
-/// A test puts its own in.
+/// Tests replace it.
 struct Machine {
   std::span<const Strategy* const> strategies;
   int cores = 1;
@@ -22,20 +22,20 @@ struct Machine {
   std::function<std::string()> fft_missing;  ///< why CUDA has no FFT here; empty where it has
   std::function<const std::vector<Profile>&()> profiles = known_profiles;  ///< reads files
 
-  /// Null where there is no strategy of that name.
+  /// Null if no strategy has that name.
   const Strategy* find(std::string_view name) const;
 };
 
-/// The registry and this machine. Costs nothing; CUDA is not asked.
+/// The registry and this machine. Takes no time; it does not call CUDA.
 Machine this_machine();
 
 /// Whether there is a CUDA device. Slow in a build with CUDA.
 bool has_cuda(const Machine& machine);
 
-/// CPU threads that a request makes use of: those beyond the cores make nothing faster.
+/// The CPU threads that a request uses: at most the cores, since more make nothing faster.
 int useful_threads(int wanted, const Machine& machine);
 
-/// What a core of this machine takes, by the profile that knows its processor or is nearest.
+/// The rates of this machine's cores, from the profile of its processor or the nearest one.
 CpuRates cpu_rates(const Machine& machine);
 
 }  // namespace convfilt

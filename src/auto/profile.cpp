@@ -26,7 +26,7 @@ constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
 
 constexpr std::string_view kFormat = "convfilt profile 1";
 
-/// A file may hold any figures, but no time that follows from them is infinite.
+/// A file may have any figures, but times computed from them must be finite.
 double finite(double ms) {
   return std::min(ms, std::numeric_limits<double>::max());
 }
@@ -35,7 +35,7 @@ double finite(double ms) {
 /// every mask of a transform.
 double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
   if (taps <= points.front().taps) return points.front().ms;
-  // A transform that was measured under one mask takes the same under any.
+  // A transform that was measured with one mask takes the same time with any.
   if (points.size() == 1 && family == Family::transform) return points.front().ms;
   for (std::size_t k = 1; k < points.size(); ++k) {
     const CostPoint &low = points[k - 1], &high = points[k];
@@ -45,12 +45,12 @@ double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
   return finite(points.back().ms * (taps / points.back().taps));
 }
 
-/// Where in a file something is wrong, and what.
+/// An error in a file, and its place.
 struct Fault {
   std::string place, what;
 };
 
-/// A value in the file, and the way to it.
+/// A value in the file, and the path to it.
 class Entry {
  public:
   Entry(const Json& json, std::string way) : json_(json), way_(std::move(way)) {}
@@ -298,7 +298,7 @@ Profile load_profile(const std::string& path) {
   char part[1 << 14];
   while (file.read(part, sizeof part), file.gcount() > 0)
     text.append(part, std::size_t(file.gcount()));
-  // A folder opens, and fails when it is read.
+  // Opening a folder succeeds; reading it fails.
   if (!file.is_open() || file.bad())
     throw IoError(named + "cannot be read: " + std::generic_category().message(errno) +
                   "; mend that, or take the file away");

@@ -1,15 +1,15 @@
-/// How long strategies take on a device: data, which `convfilt tune` measures and a JSON file
-/// keeps.
+/// The times of strategies on a device, as data: `convfilt tune` measures them, and a JSON file
+/// keeps them.
 ///
-/// The file holds times in milliseconds as they were measured, not multiples of a copy: a choice
-/// compares times of one device with each other, and so needs no copy to be right. Each curve
-/// belongs to one strategy, depth, channel count and picture size; its points go by the
-/// multiply-adds that a sample takes. Times that were not measured follow from these rules:
-///   - between two masks the time is linear in the multiply-adds, and beyond the last one it is
-///     proportional to them; in the transform family, a curve of one point stands for every mask;
-///   - between two sizes it is linear in the pixels of the result, and so beyond the largest;
-///   - a smaller picture than the smallest takes as long, since most multiprocessors idle then;
-///   - pictures of more than one channel all go by the curves for colour.
+/// The times are milliseconds as measured, not multiples of a copy: a choice compares times of one
+/// device, so it needs no copy. Each curve belongs to one strategy, depth, channel count and
+/// picture size; its points are ordered by multiply-adds per sample. These rules give the times
+/// that were not measured:
+///   - between two masks the time is linear in the multiply-adds, and beyond the last it is
+///     proportional to them; in the transform family a curve of one point holds for every mask;
+///   - between two sizes, and beyond the largest, it is linear in the pixels of the result;
+///   - below the smallest size it is constant, since most multiprocessors idle then;
+///   - pictures with more than one channel use the curves for colour.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,18 @@
 
 namespace convfilt {
 
-/// What a core of the CPU takes.
+/// The rates of a CPU core.
 struct CpuRates {
   std::string name;  ///< the processor's
-  /// Seconds of one core for a sample, whatever the mask: rows prepared, sums ended, memory.
+  /// Seconds of one core per sample, for any mask: preparing rows, ending sums, memory.
   double sample_u8 = 0, sample_wide = 0;
-  /// Seconds of one core for a multiply-add; wide is 16 bits and floats.
+  /// Seconds of one core per multiply-add; wide means 16 bits and floats.
   double multiply_add_u8 = 0, multiply_add_wide = 0;
-  /// Seconds of one core for a sample by transforms, whatever the mask.
+  /// Seconds of one core per sample by transforms, for any mask.
   double transform_sample = 0;
 };
 
-/// What a GPU is, and what it takes besides kernels.
+/// A GPU, and its times besides kernels.
 struct GpuRates {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
@@ -58,7 +58,7 @@ struct CostCurve {
   double pixels() const { return double(width) * height; }
 };
 
-/// Where a profile was found.
+/// The place of a profile.
 enum class Origin {
   shipped,  ///< with the program
   users,    ///< in the user's cache, where `convfilt tune` writes
@@ -73,27 +73,26 @@ struct Profile {
   std::optional<GpuRates> gpu;
   std::vector<CostCurve> curves;
 
-  /// Milliseconds that the strategy's kernels take on this profile's GPU, with the kernel that
-  /// `device` takes for the problem. Where that one was not measured, another of the strategy
-  /// stands for it. Nothing where none was; else finite and above 0 or, where that is too little
-  /// for a double, 0.
+  /// Milliseconds of the strategy's kernels on this profile's GPU, with the kernel that `device`
+  /// takes for the problem. If that kernel was not measured, another of the strategy stands for it;
+  /// nothing if none was. Finite, and above 0 unless too small for a double.
   std::optional<double> ms_of(const Strategy& strategy, const Problem& problem,
                               const CudaDevice& device) const;
 
-  /// What -v and warnings call it: the GPU's name, else the CPU's.
+  /// The name for -v and warnings: the GPU's, else the CPU's.
   const std::string& name() const { return gpu ? gpu->name : cpu.name; }
 };
 
-/// Multiply-adds of a sample, by which a strategy's curves go.
+/// Multiply-adds per sample, the unit of a strategy's curves.
 double taps_of(const Strategy& strategy, const Problem& problem);
 
-/// Reads a profile from JSON. Throws IoError, which names `path` and the place in it.
+/// Reads a profile from JSON. Throws IoError with `path` and the place in it.
 Profile parse_profile(std::string_view json, const std::string& path);
 
-/// Throws IoError where the file cannot be read, and as parse_profile() does.
+/// Throws IoError if the file cannot be read, and as parse_profile() does.
 Profile load_profile(const std::string& path);
 
-/// The file's text, a curve a line.
+/// The file's text, one line per curve.
 std::string to_json(const Profile& profile);
 
 }  // namespace convfilt

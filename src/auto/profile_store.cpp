@@ -24,7 +24,7 @@ void append(std::vector<Profile>& profiles, std::vector<Profile> more) {
   std::move(more.begin(), more.end(), std::back_inserter(profiles));
 }
 
-/// Empty where the environment has no place for the user's files.
+/// Empty if the environment has no place for the user's files.
 std::string users_profiles() {
   const std::string cache = users_folder("XDG_CACHE_HOME", ".cache");
   return cache.empty() ? "" : cache + "/convfilt/profiles";
@@ -56,8 +56,8 @@ std::vector<Profile> find_profiles() {
   return profiles;
 }
 
-/// How many times as fast the faster memory is, the profile's or the device's; 1 where the device's
-/// rate is not known.
+/// The faster memory's rate over the slower one's, of profile and device; 1 if the device's rate is
+/// unknown.
 double memory_ratio(const GpuRates& gpu, const CudaDevice& device) {
   if (device.memory_rate <= 0) return 1;
   const double ratio = gpu.copy_rate / device.memory_rate;

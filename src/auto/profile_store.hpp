@@ -1,4 +1,4 @@
-/// Which profiles there are, and which of them speaks for a device.
+/// The known profiles, and the one that is used for a device.
 #pragma once
 
 #include <span>
@@ -9,43 +9,41 @@
 
 namespace convfilt {
 
-/// The user's profiles, the newest first; then those shipped with the program: beside the installed
-/// filters, else as they were when the program was built. Where CONVFILT_PROFILES names a folder,
-/// those in it alone. Read once. A broken file is warned of and
-/// left out. Throws UsageError where CONVFILT_PROFILES names no folder.
+/// The user's profiles, the newest first; then the shipped profiles: beside the installed filters,
+/// else those built into the program. If CONVFILT_PROFILES names a folder, only the profiles there.
+/// They are read once. A broken file is skipped with a warning. Throws UsageError if
+/// CONVFILT_PROFILES is set and is no folder.
 const std::vector<Profile>& known_profiles();
 
-/// Those in a folder: the user's with the newest file first, so that what was measured last speaks;
-/// others by file name. A broken file is warned of and left out.
+/// The profiles in a folder: the user's by age, so that the last measurement comes first; others by
+/// file name. A broken file is skipped with a warning.
 std::vector<Profile> profiles_in(const std::string& folder, Origin origin);
 
-/// Why known_profiles() would not read a profile at that path, since CONVFILT_PROFILES names
-/// another folder; empty where it would, or where that is not set.
+/// Empty if known_profiles() reads a profile at that path; else the reason: CONVFILT_PROFILES names
+/// another folder.
 std::string unread_because(const std::string& path);
 
-/// Where `tune` writes the profile of a device or processor of that name: in
-/// $XDG_CACHE_HOME/convfilt/profiles, or below ~/.cache. Throws UsageError where there is no such
-/// place.
+/// The path where `tune` writes the profile of a device or processor of that name: in
+/// $XDG_CACHE_HOME/convfilt/profiles, or below ~/.cache. Throws UsageError if there is neither.
 std::string users_profile_path(const std::string& name);
 
-/// The profile for a GPU: one of its name, else the nearest. That goes by the first number of the
-/// compute capability, then by the rate of the memory, then by the second number, which are all
-/// known without measuring. The first of equals is taken. Null where no profile has a GPU.
+/// The profile for a GPU: one of its name, else the nearest, by the first number of the compute
+/// capability, then the rate of the memory, then the second number. All are known without
+/// measuring. The first of equals is taken. Null if no profile has a GPU.
 const Profile* profile_for(std::span<const Profile> profiles, const CudaDevice& device);
 
-/// The profile for a processor: one of its name, else the first. Null where there is none.
+/// The profile for a processor: one of its name, else the first. Null if there is none.
 const Profile* profile_for(std::span<const Profile> profiles, const std::string& processor);
 
-/// The profile of the GPU that is most likely here as long as nobody asked the driver: the first
-/// that has one. Null where none has.
+/// The first profile that has a GPU: the best guess before the driver is asked. Null if none has.
 const Profile* likely_profile(std::span<const Profile> profiles);
 
 /// A device as its profile knows it.
 CudaDevice device_of(const GpuRates& rates);
 
 /// "your profile of NVIDIA H200", or "the shipped profile of NVIDIA H200, the nearest to this
-/// NVIDIA A100 (compute capability 9.0 for 8.0, memory of 4.1 for 2.0 TB/s)". Where another version
-/// of the program measured it, that is said, too.
+/// NVIDIA A100 (compute capability 9.0 for 8.0, memory of 4.1 for 2.0 TB/s)". If another version of
+/// the program measured it, the text says so.
 std::string told(const Profile& profile, const CudaDevice& device);
 
 }  // namespace convfilt

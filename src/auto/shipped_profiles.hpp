@@ -1,5 +1,5 @@
-/// The shipped profiles as text, for a program that lies alone, away from its share folder. CMake
-/// writes their file.
+/// The shipped profiles as text, for a program without its share folder. CMake writes the file with
+/// them.
 #pragma once
 
 #include <span>

@@ -122,27 +122,27 @@ bool write_all(int fd, std::span<const unsigned char> bytes) {
   return true;
 }
 
-/// Takes over mode and owner of the file that is to be replaced. A new file follows the umask.
+/// Copies mode and owner from the file to be replaced. A new file follows the umask.
 bool take_over_mode(int fd, const OutputTarget& target) {
   struct stat old {};
   if (!target.exists) return true;
   if (::stat(target.path.c_str(), &old) != 0) return errno == ENOENT;  // removed meanwhile
   if (old.st_uid != geteuid() || old.st_gid != getegid()) {
-    // Only root may change the owner. For others the new file is theirs, as with any tool that
-    // replaces files.
+    // Only root may change the owner. Other users own the new file, as with any tool that replaces
+    // files.
     [[maybe_unused]] const int ignored = ::fchown(fd, old.st_uid, old.st_gid);
   }
-  // Some file systems refuse any change, and have given the new file the old one's mode already.
+  // Some file systems refuse any change, but have already given the new file the old file's mode.
   struct stat now {};
   const auto mode = [](const struct stat& info) { return info.st_mode & 07777; };
   if (::fstat(fd, &now) == 0 && mode(now) == mode(old)) return true;
   return ::fchmod(fd, mode(old)) == 0;
 }
 
-/// The data must be on the disk before the name is, or a crash may leave an empty file under it.
-/// The folder is not synced: until its journal is written a crash shows the old file, also whole.
-/// A call that is refused fails the write where bytes could be lost, or another mode would let
-/// others read them. It does not where the file system has no such thing: no sync, no owners.
+/// The data must be on the disk before the name is, or a crash may leave an empty file. The folder
+/// is not synced: until its journal is written, a crash shows the old file, which is whole, too. A
+/// refused call fails the write if bytes could be lost, or if another mode would let others read
+/// them. It does not if the file system has no sync or no owners.
 bool settle(int fd, const OutputTarget& target) {
   if (!take_over_mode(fd, target)) return false;
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
@@ -162,7 +162,7 @@ ssize_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into) {
   return ssize_t(filled);
 }
 
-/// Whether this failure says that the file system or kernel has no nameless files.
+/// Whether this error means that the file system or kernel has no nameless files.
 bool has_no_nameless(int error) {
   return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
 }
@@ -238,8 +238,8 @@ OutputTarget resolve_output(const std::string& path) {
   OutputTarget target{.path = path};
   struct stat info {};
   target.exists = ::stat(path.c_str(), &info) == 0;
-  // Where nobody can tell whether there is a file, its mode would not be kept. A missing place
-  // is for check_writable() to name.
+  // If it is unknown whether the file exists, its mode could not be kept. check_writable() reports
+  // a missing folder.
   if (!target.exists && errno != ENOENT && errno != ENOTDIR) fail(path, errno);
   if (target.exists && S_ISDIR(info.st_mode)) {
     throw IoError("cannot write '" + printable_name(path) + "': it is a folder; name a file in it");
@@ -249,7 +249,7 @@ OutputTarget resolve_output(const std::string& path) {
     std::error_code error;
     const auto next = std::filesystem::read_symlink(target.path, error);
     if (error) break;
-    // /dev/stdout and its like lead to an open file, which is written where it stands.
+    // /dev/stdout and similar names lead to an open file, which is written at its position.
     const auto folder = std::filesystem::canonical(folder_of(target.path), error);
     target.direct = !error && folder.string().starts_with("/proc/");
     if (target.direct)
@@ -292,7 +292,7 @@ void remove_temporaries_left(const std::string& folder) {
   }
 }
 
-/// The file before it has the target's name: nameless, or under a name of its own.
+/// The file before it has the target's name: nameless, or under a temporary name.
 struct AtomicFile::Temporaries {
   Descriptor file;
   std::optional<TemporaryName> name;
@@ -316,7 +316,7 @@ AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
     }
     if (!has_no_nameless(errno)) fail(path_, errno);
   }
-  // Whoever takes it for a file that was left, as long as it is not locked, removes it.
+  // Until it is locked, another process may take it for a leftover file and remove it.
   const auto is_removed = [&] {
     struct stat info {};
     return (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||

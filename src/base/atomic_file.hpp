@@ -13,24 +13,24 @@
 
 namespace convfilt {
 
-/// Where an output name leads.
+/// The file that an output name leads to.
 struct OutputTarget {
   std::string path;  ///< links followed; its folder need not exist
   bool exists = false;
   bool direct = false;  ///< a device, pipe or open descriptor: written into, not replaced
 };
 
-/// Throws IoError for a circle of links or a folder.
+/// Throws IoError for a circle of links, and for a folder.
 OutputTarget resolve_output(const std::string& path);
 
 /// The folder part of a path; "." when it has none.
 std::string folder_of(const std::string& path);
 
-/// What the file is called until it is whole. Not every file system knows nameless files; `named`
-/// is what `nameless` falls back to there.
+/// The file's name until it is whole. Some file systems have no nameless files; there `nameless`
+/// becomes `named`.
 enum class Temporary { nameless, named };
 
-/// A file as far as telling whether it is another one now.
+/// Tells whether a file has changed.
 struct FileStamp {
   std::uint64_t size = 0;
   std::int64_t modified = 0;  ///< nanoseconds since 1970
@@ -38,24 +38,24 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Nothing where there is no such regular file.
+/// Nothing if there is no such regular file.
 std::optional<FileStamp> stamp_of(const std::string& path);
 
-/// Removes temporary files that processes which were killed have left in a folder. Those that a
-/// process writes, on whatever machine, are locked, and stay.
+/// Removes temporary files that killed processes left in a folder. Files that a process on any
+/// machine is still writing are locked, and stay.
 void remove_temporaries_left(const std::string& folder);
 
-/// A file was not to be replaced.
+/// The file exists and must not be replaced.
 struct FileIsThere : IoError {
   explicit FileIsThere(const std::string& path);
 };
 
-/// A file that appears under its name when it is whole. Until commit() it is a temporary in the
-/// target's folder. commit() syncs it and gives it the target's name in one step, replacing an
-/// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or
-/// a crash leave the old file as it was. Nothing is left beside it either; a named temporary is
-/// removed on SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or
-/// an open descriptor, and standard output as "-", get their bytes at commit(); until then they lie
+/// A file that appears under its name when it is whole. Until commit() it is a temporary file in
+/// the target's folder. commit() syncs it and gives it the target's name in one step. It replaces
+/// an existing file, and keeps that file's mode (and owner, if allowed). So a full disk, a signal
+/// or a crash leaves the old file unchanged. No other file is left either: a named temporary is
+/// removed on SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM, but not on SIGKILL. Devices, pipes,
+/// open descriptors and standard output ("-") get their bytes at commit(); until then the bytes lie
 /// in a file of open_nameless(). Only one thread at a time may use it.
 class AtomicFile {
  public:
@@ -67,17 +67,16 @@ class AtomicFile {
 
   std::uint64_t size() const { return size_; }
 
-  /// Writes at `offset`; a gap before it holds zeros. Throws IoError.
+  /// Writes at `offset`; a gap before it is filled with zeros. Throws IoError.
   void write(std::uint64_t offset, std::span<const unsigned char> bytes);
 
-  /// Reads back what was written, and says how many bytes: fewer than asked for only at the end.
-  /// Throws IoError.
+  /// Reads written bytes back and returns their number, which is less than asked for only at the
+  /// end. Throws IoError.
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into);
 
-  /// Throws IoError; the old file then is as it was. Where it does not replace, FileIsThere is
-  /// thrown for a file that is there, even one that appeared just now. `before` is called when all
-  /// but the name is done, with the stamp that the file is going to have; what it throws leaves the
-  /// old file, too.
+  /// Throws IoError; then the old file is unchanged. If `replaces` is false and the file exists,
+  /// even since a moment ago, it throws FileIsThere. `before` is called when only the name is
+  /// missing, with the stamp that the file will have; if it throws, the old file stays, too.
   void commit(const std::function<void(const FileStamp&)>& before = {}, bool replaces = true);
 
  private:
@@ -93,33 +92,33 @@ class AtomicFile {
 void write_file(const std::string& path, std::span<const unsigned char> bytes,
                 Temporary temporary = Temporary::nameless);
 
-/// Throws IoError where write_file(path) would fail because its folder is missing or not writable.
-/// It is called before any work.
+/// Throws IoError if write_file(path) would fail because its folder is missing or not writable.
+/// Call it before any work.
 void check_writable(const std::string& path);
 
-/// Is `out` the regular file that `in` is? Links of all kinds are followed; "-" is standard input,
-/// or standard output.
+/// Whether `in` and `out` are the same regular file. All links are followed; "-" is standard input
+/// or output.
 bool same_file(const std::string& in, const std::string& out);
 
-/// Would both outputs be one file, whether it is there yet or not? "-" is standard output.
+/// Whether both outputs are the same file, even if it does not exist yet. "-" is standard output.
 bool same_output(const std::string& one, const std::string& other);
 
-/// Opens a file without a name for bytes that come from a pipe or go to one, so that they take no
-/// memory: in $TMPDIR, else in /var/tmp, /tmp or /dev/shm, the first of them that lets it. The
-/// caller closes it. Throws IoError, which begins with `what`, such as "cannot read 'in.jpg'".
+/// Opens a nameless file, so that bytes from or for a pipe take no memory: in the first of $TMPDIR,
+/// /var/tmp, /tmp and /dev/shm that allows it. The caller closes it. Throws IoError, which begins
+/// with `what`, such as "cannot read 'in.jpg'".
 int open_nameless(const std::string& what);
 
-/// Throws IoError for such a file that cannot be written, with errno and the remedy.
+/// Throws IoError for a nameless file that cannot be written, with errno and the remedy.
 [[noreturn]] void fail_nameless(const std::string& what, int error);
 
-/// Writes at `offset`; false on failure, which errno tells.
+/// Writes at `offset`; false on failure, with errno set.
 bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes);
 
-/// Writes to standard output. Throws IoError, for a closed pipe too.
+/// Writes to standard output. Throws IoError, also for a closed pipe.
 void write_stdout(std::span<const unsigned char> bytes);
 
-/// While it lives, a file size limit and a closed pipe are errors of write(2) in this thread, not
-/// the death of the process.
+/// While it lives, a file size limit or a closed pipe makes write(2) fail in this thread, instead
+/// of ending the process.
 class WriteSignalsBlocked {
  public:
   WriteSignalsBlocked();

@@ -1,4 +1,4 @@
-/// Which border values are samples of a picture.
+/// Checks border values against a picture's depth.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace convfilt {
 
-/// What samples of this depth are, where `value` is none of them: "u8, whole numbers from 0 to
-/// 255". Empty where it is one.
+/// Empty if `value` is a sample of this depth; else the samples it has, such as "u8, whole numbers
+/// from 0 to 255".
 std::string border_value_refuses(double value, Depth depth);
 
 }  // namespace convfilt

@@ -1,4 +1,4 @@
-/// Milliseconds on the wall.
+/// Wall-clock time in milliseconds.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// The ways to fail, and the exit codes.
+/// Errors and exit codes.
 #pragma once
 
 #include <stdexcept>
@@ -12,8 +12,7 @@ struct IoError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `try` can say nothing of a kernel, because the file or something of this machine is missing.
-/// Exit code 3.
+/// `try` cannot judge a kernel: the file, a compiler or a device is missing. Exit code 3.
 struct NoVerdictError : IoError {
   using IoError::IoError;
 };

@@ -55,7 +55,7 @@ void set_loudness(Loudness loudness) {
 }
 
 void log_detail(std::string_view message) {
-  // Pieces of a line that is broken begin below its first word.
+  // Continued lines begin below the first word.
   const std::string line = wrapped("convfilt: " + std::string(message), terminal_width(2));
   logger().debug("{}", std::string_view(line).substr(10));
 }

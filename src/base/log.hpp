@@ -1,4 +1,4 @@
-/// Messages to the person, all on stderr: stdout carries results only.
+/// Messages to the user, all on stderr; stdout has only results.
 #pragma once
 
 #include <string_view>
@@ -11,16 +11,16 @@ enum class Loudness {
   verbose,  ///< details too
 };
 
-/// Sets the loudness of the whole process, which is normal until then.
+/// Sets the loudness of the process; the default is normal.
 void set_loudness(Loudness loudness);
 
 /// "convfilt: MESSAGE", only when verbose.
 void log_detail(std::string_view message);
 
-/// "convfilt: MESSAGE", unless quiet: something one should know that is no fault.
+/// "convfilt: MESSAGE", unless quiet: good to know, but not an error.
 void log_note(std::string_view message);
 
-/// "convfilt: warning: MESSAGE", unless quiet: the result is not quite what was asked for.
+/// "convfilt: warning: MESSAGE", unless quiet: the result differs from what the user asked for.
 void log_warning(std::string_view message);
 
 /// "convfilt: MESSAGE", always: the reason for a non-zero exit code.

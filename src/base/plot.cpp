@@ -30,8 +30,8 @@ struct Outcome {
   throw IoError("cannot draw: " + why);
 }
 
-/// A file in memory alone. The script and the messages lie in such files, so the one pipe that is
-/// left can be read to its end.
+/// A file in memory. The script and the messages lie in such files, so the only pipe can be read to
+/// its end.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("convfilt", MFD_CLOEXEC)) {
@@ -103,7 +103,7 @@ Outcome gnuplot(const std::vector<const char*>& arguments, std::string_view inpu
   return outcome;
 }
 
-/// The line of gnuplot's messages that says what is wrong: "line 3: undefined variable: x".
+/// The line of gnuplot's messages with the error: "line 3: undefined variable: x".
 std::string cause_in(const std::string& messages) {
   std::string cause;
   for (std::string_view rest = messages; !rest.empty();) {
@@ -128,7 +128,7 @@ std::string terminal(PlotFormat format, PlotSize size) {
          " linewidth " + scale + " pointscale " + scale + " background '#ffffff'\nletter = 9\n";
 }
 
-/// gnuplot's SVG has font ':Bold' as a family of that name, for which viewers take any letters.
+/// gnuplot's SVG writes font ':Bold' as a family of that name, and viewers then take any letters.
 void make_bold(std::string& svg) {
   constexpr std::string_view kFamily = "font-family=\":Bold\"";
   constexpr std::string_view kBold = "font-family=\"sans-serif\" font-weight=\"bold\"";

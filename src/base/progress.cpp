@@ -18,7 +18,7 @@ std::size_t columns() {
   return known ? size.ws_col : kUsualColumns;
 }
 
-/// Whether the terminal can write over a line, as far as it says.
+/// Whether the terminal can overwrite a line, as far as it tells.
 bool can_go_back() {
   const char* terminal = std::getenv("TERM");
   return !terminal || std::strcmp(terminal, "dumb") != 0;

@@ -1,4 +1,4 @@
-/// One line on a terminal that says what a long command is doing.
+/// A progress line on a terminal for long commands.
 #pragma once
 
 #include <cstdio>
@@ -6,8 +6,8 @@
 
 namespace convfilt {
 
-/// Overwrites its line on standard error, and clears it at the end. It is silent unless it is
-/// `wanted` and standard error is a terminal.
+/// Overwrites its line on standard error, and clears it at the end. Writes only if `wanted` and if
+/// standard error is a terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted);
@@ -18,7 +18,7 @@ class ProgressLine {
   /// Shows the text, cut to the terminal's width.
   void show(const std::string& text);
 
-  /// Takes the line away.
+  /// Removes the line.
   void clear();
 
  private:

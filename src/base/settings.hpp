@@ -1,4 +1,4 @@
-/// Settings of strategies, as a person writes them.
+/// Settings of strategies, as a user writes them.
 #pragma once
 
 #include <string>

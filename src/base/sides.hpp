@@ -1,4 +1,4 @@
-/// "2048x1024" as a person writes it.
+/// "2048x1024" as a user writes it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct Extent {
   std::int64_t width = 0, height = 0;
 };
 
-/// Two whole numbers with an x between; nothing for other words. The caller checks their range; a
-/// number that no int64 holds becomes the largest int64.
+/// Two whole numbers with an x between them; nothing for other words. The caller checks their
+/// range; a number beyond int64 becomes the largest int64.
 std::optional<Extent> parse_sides(std::string_view word);
 
 }  // namespace convfilt

@@ -32,7 +32,7 @@ bool installed[std::size(kSignals)];
 std::atomic<int> group_to_end{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// A folder and the files in it. A handler may not call what reads folders with memory of its own.
+/// A folder and its files. A handler must not call functions that allocate memory to read folders.
 void remove_folder(const char* path) {
   struct Entry {  // as getdents64() writes it
     unsigned long long number;

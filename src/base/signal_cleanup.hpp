@@ -1,4 +1,4 @@
-/// Removal of temporary files when a signal ends the program.
+/// Removes temporary files when a signal ends the program.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace convfilt {
 
 /// While it lives, SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM remove `path`, a file or a folder
-/// of files, before they end the program as they would have; signals that the program handles or
-/// ignores are left alone.
+/// of files, and then end the program as before. Signals that the program handles or ignores do not
+/// change.
 class SignalCleanup {
  public:
   explicit SignalCleanup(const std::string& path);
@@ -19,8 +19,8 @@ class SignalCleanup {
   int slot_ = -1;
 };
 
-/// Where such a signal comes while a SignalCleanup lives, that group of processes is killed, too.
-/// 0 = none. One group at a time.
+/// If such a signal comes while a SignalCleanup lives, it also kills this group of processes. 0 =
+/// none. One group at a time.
 void end_with_signal(int group);
 
 }  // namespace convfilt

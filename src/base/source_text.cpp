@@ -78,7 +78,7 @@ void SourceText::fail(std::string_view place, const std::string& message) const 
   const auto column =
       1 + left.size() - std::count_if(left.begin(), left.end(), continues_character);
 
-  // A place at the very end of a CRLF line may lie on the CR, which is no part of the line.
+  // A place at the very end of a CRLF line may lie on the CR, which does not belong to the line.
   std::string shown = escaped(left);
   std::string_view behind = line.substr(std::min(left.size(), line.size()));
   if (shown.size() > kShownBefore) {

@@ -1,4 +1,4 @@
-/// A text file in memory that can point at a place in itself.
+/// A text file in memory, with errors that point at a place in it.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ class SourceText {
   std::string_view text() const { return text_; }
   const std::string& file_name() const { return file_name_; }
 
-  /// Takes the next line from the front of `rest`, which starts as text() and shrinks to an empty
-  /// view. The line comes without its newline or CRLF.
+  /// Takes the next line from the front of `rest`, which starts as text() and ends empty. The line
+  /// has no newline or CRLF.
   static std::string_view take_line(std::string_view& rest);
 
   /// Throws IoError of three lines: "file:line:column: message", the line, and a caret under the
   /// first character of `place`. Lines and columns count from 1; a column is a character of UTF-8,
-  /// a tab one column. In the line as shown, tabs are blanks, bytes outside printable ASCII are
-  /// escaped and only the surroundings of the place are kept.
+  /// a tab one column. The message shows tabs as blanks, escapes bytes outside printable ASCII, and
+  /// shows only the surroundings of the place.
   [[noreturn]] void fail(std::string_view place, const std::string& message) const;
 
  private:
@@ -36,7 +36,7 @@ class SourceText {
 /// `word` in single quotes, escaped as in SourceText::fail, and clipped after some 40 characters.
 std::string in_quotes(std::string_view word);
 
-/// A file name as messages show it: control characters escaped, so that a message stays one line.
+/// A file name for messages: control characters are escaped, so that a message stays one line.
 std::string printable_name(std::string_view name);
 
 /// The same in single quotes.

@@ -1,4 +1,4 @@
-/// Random numbers that are the same with every compiler and library.
+/// Random numbers that are equal with every compiler and library.
 #pragma once
 
 #include <cstdint>

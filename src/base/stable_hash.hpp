@@ -1,4 +1,4 @@
-/// A hash that is the same on every machine and in every version, for files that outlive a run.
+/// A hash for files that outlive a run: equal on every machine and in every version.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace convfilt {
 
-/// FNV-1a of 64 bits (Fowler, Noll and Vo), whose bits splitmix64's last step then spreads, so that
-/// remainders are even, too.
+/// 64-bit FNV-1a (Fowler, Noll and Vo). Then the last step of splitmix64 mixes the bits, so that
+/// remainders are evenly spread, too.
 constexpr std::uint64_t stable_hash(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;

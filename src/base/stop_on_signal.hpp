@@ -1,13 +1,12 @@
-/// An orderly end when a signal asks for one.
+/// Ends a run in order when a signal asks for it.
 #pragma once
 
 #include <atomic>
 
 namespace convfilt {
 
-/// While it lives, the first SIGHUP, SIGINT, SIGQUIT or SIGTERM only makes stop() true; a second
-/// one ends the program at once. A signal that the program ignores stays ignored. One at a time may
-/// live.
+/// While it lives, the first SIGHUP, SIGINT, SIGQUIT or SIGTERM only makes stop() true, and the
+/// second ends the program at once. Ignored signals stay ignored. Only one may live at a time.
 class StopOnSignal {
  public:
   StopOnSignal();
@@ -17,8 +16,7 @@ class StopOnSignal {
 
   const std::atomic<bool>& stop() const;
 
-  /// Ends the program by the signal that came, so that whoever waits for it sees which; returns
-  /// where none came.
+  /// If a signal came, ends the program by it, so that the parent process sees which; else returns.
   void die_if_asked() const;
 };
 

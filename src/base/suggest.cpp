@@ -34,7 +34,8 @@ std::vector<Scored> scored(std::string_view word, std::span<const std::string_vi
   for (std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongestWord) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    // Any word is as many edits away as the longer one has letters, which says nothing.
+    // Any two words are at most as many edits apart as the longer one has letters, so that means
+    // nothing.
     if (distance <= limit && distance < std::max(word.size(), candidate.size())) {
       near.push_back({distance, std::string(candidate)});
     } else if (word.size() >= 3 && begins(word, candidate)) {

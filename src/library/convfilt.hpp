@@ -1,4 +1,4 @@
-/// What other programs call: a problem is put, a plan is made, and it runs on many pictures.
+/// The interface for other programs: make a plan for a problem, and run it on many pictures.
 ///
 ///     convfilt::Problem problem{640, 480, 3};        // 8 bits, replicate, mode same
 ///     problem.mask = convfilt::load_mask("gaussian5");
@@ -14,7 +14,7 @@
 
 namespace convfilt {
 
-/// How a plan is chosen and runs. The words are those of `convfilt --strategy` and `--device`.
+/// How to choose and run a plan, in the words of `convfilt --strategy` and `--device`.
 struct PlanRequest {
   std::string strategy = "auto";  ///< auto, or a name of `convfilt list strategies`
   std::string device = "auto";    ///< auto, cpu, cuda, cuda:N, or emulator, which is slow
@@ -24,15 +24,15 @@ struct PlanRequest {
 };
 
 /// A mask from a text file, or a shipped filter by its name (`convfilt list filters`). A word with
-/// a '/' is a path. A grid that could be meant in two ways is warned of on standard error. Throws
-/// std::runtime_error, whose message names the file, the place and the remedy.
+/// a '/' is a path. An ambiguous grid causes a warning on standard error. Throws
+/// std::runtime_error; the message names the file, the place and the remedy.
 Mask load_mask(const std::string& path_or_name);
 
-/// Chooses a strategy and a device for the problem, and prepares it. The family, and with it the
-/// bytes, depends on the problem alone. With device auto, the time of copies to and from a GPU
-/// counts; for pictures that lie on a GPU, name it, since auto may take the CPU. Throws
-/// std::runtime_error where the strategy refuses the problem, a number is out of range, a name is
-/// unknown, or the device is missing or has too little memory; so does the plan for pictures of
+/// Chooses a strategy and a device for the problem, and prepares a plan. The family, and so the
+/// bytes, depend on the problem alone. Device auto counts the time of copies to and from a GPU; for
+/// pictures that lie on a GPU, name the device, since auto may take the CPU. Throws
+/// std::runtime_error if the strategy refuses the problem, a number is out of range, a name is
+/// unknown, or the device is missing or has too little memory. The plan throws it for pictures of
 /// another shape.
 std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanRequest& request = {});
 

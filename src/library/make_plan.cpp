@@ -14,11 +14,11 @@ void require(bool holds, const std::string& sentence) {
   if (!holds) throw UsageError(sentence);
 }
 
-/// Columns and rows are counted in ints, samples of four channels and the mask's reach included.
+/// Columns and rows are counted in ints, with the samples of four channels and the mask's reach.
 constexpr int kMostPixels = 1 << 28;
 constexpr int kMostThreads = 1024;
 
-/// Throws UsageError for what load_mask() and pictures never give, but a program may.
+/// Throws UsageError for values that load_mask() and pictures never give, but programs may.
 void check_problem(const Problem& problem) {
   require(std::ranges::count(kDepths, problem.depth) > 0, "a picture's depth is u8, u16 or f32");
   require(std::ranges::count(kBorders, problem.border) > 0,
@@ -51,7 +51,7 @@ void check_problem(const Problem& problem) {
   require(refusal.empty(), "a border value is a sample: " + refusal);
 }
 
-/// A plan that looks at the pictures before it runs: what a program hands over may be of any shape.
+/// A plan that checks the pictures before it runs, since a program may pass any shape.
 class CheckedPlan final : public Plan {
  public:
   CheckedPlan(const Problem& problem, std::unique_ptr<Plan> plan)
@@ -98,7 +98,8 @@ class CheckedPlan final : public Plan {
   const std::unique_ptr<Plan> plan_;
 };
 
-// A linker takes from convfilt_src only what is called, and callers of load_mask() are elsewhere.
+// A linker takes only called functions from convfilt_src, and the callers of load_mask() are
+// elsewhere.
 [[gnu::used]] Mask (*const kTaken)(const std::string&) = &load_mask;
 
 }  // namespace

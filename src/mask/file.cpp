@@ -122,9 +122,9 @@ std::vector<fs::path> filter_folders() {
       folders.push_back(plain);
   };
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // In a program that only calls the library, this function lies in the library, whose own filters
-  // win over those of an installation that the program may lie in. A name without a folder is that
-  // of a program, as it was called, and says nothing of where it lies.
+  // In a program that only calls the library, this function lies in the library. The library's
+  // filters win over those of an installation that the program may lie in. A name without a folder
+  // is the program's name as called, and does not tell its place.
   Dl_info here{};
   if (dladdr(reinterpret_cast<void*>(&filter_folders), &here) != 0 && here.dli_fname != nullptr &&
       std::string_view(here.dli_fname).find('/') != std::string_view::npos) {
@@ -147,7 +147,7 @@ Mask load_mask(const std::string& path_or_name) {
   if (file != files.end()) return load_file(file->second.string());
   std::vector<std::string> names;
   for (const auto& [name, path] : files) names.push_back(name);
-  // "gausian5.txt" was meant for a file, but the filter of that name may be what is wanted.
+  // "gausian5.txt" was meant as a file, but the user may want the filter of that name.
   const std::string stem = fs::path(path_or_name).stem().string();
   const bool is_number =
       !path_or_name.empty() && path_or_name.find_first_not_of("0123456789") == std::string::npos;

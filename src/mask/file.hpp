@@ -1,4 +1,4 @@
-/// Masks from files, and the filters: the named masks that come with the program.
+/// Masks from files, and filters: the named masks that come with the program.
 #pragma once
 
 #include <filesystem>
@@ -16,24 +16,24 @@ struct FilterInfo {
   int width = 0, height = 0;
 };
 
-/// A mask from a text file, or a filter by its name. A word that names an existing file or has a
-/// '/' in it is a path; any other is a name. Logs a warning for a grid that could be meant as a
-/// vips matrix.
+/// A mask from a text file, or a filter by its name. The name of an existing file, or a word with a
+/// '/', is a path; any other word is a name. Logs a warning for a grid that may be meant as a vips
+/// matrix.
 ///
 /// Throws IoError if the file cannot be read, is larger than 64 MiB or is not a mask (see
 /// parse_mask); UsageError for a name that no filter has, with the nearest names.
 Mask load_mask(const std::string& path_or_name);
 
-/// All filters, by name. Where two folders have a filter of the same name, the folder that is
-/// searched first wins. A file that is not a mask is left out, with a warning.
+/// All filters, by name. If two folders have a filter of the same name, the folder that is searched
+/// first wins. A file that is not a mask is skipped with a warning.
 std::vector<FilterInfo> list_filters();
 
-/// The folders with filters, in the order of search, existing ones only: that of the environment
-/// variable CONVFILT_FILTERS, those installed beside the library where a program calls it, and
-/// those beside the running program. Throws UsageError if CONVFILT_FILTERS is set and is no folder.
+/// The existing folders with filters, in the order of search: the folder in CONVFILT_FILTERS, the
+/// one beside the library if a program calls it, and the one beside the running program. Throws
+/// UsageError if CONVFILT_FILTERS is set and is no folder.
 std::vector<std::filesystem::path> filter_folders();
 
-/// Throws UsageError where an output would replace the file of a mask.
+/// Throws UsageError if the output would replace the mask's file.
 void check_keeps_mask(const std::string& mask, const std::string& out);
 
 }  // namespace convfilt

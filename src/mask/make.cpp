@@ -12,7 +12,7 @@
 namespace convfilt {
 namespace {
 
-// Weights beyond this many sigma are left out; gaussian_mask() says how little they amount to.
+// Weights beyond this many sigma are left out; gaussian_mask() gives their small sum.
 constexpr double kSigmasKept = 4;
 constexpr int kMaxRadius = (kMaxMaskSide - 1) / 2;
 static_assert(kMaxSigma == kMaxRadius / kSigmasKept);

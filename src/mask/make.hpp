@@ -1,4 +1,4 @@
-/// Masks by formula: what `blur`, `sharpen` and `edge` convolve with.
+/// Masks by formula, for `blur`, `sharpen` and `edge`.
 #pragma once
 
 #include <string_view>
@@ -13,9 +13,9 @@ inline constexpr double kMaxSigma = 128, kMaxAmount = 1e6;
 
 /// A Gaussian of standard deviation `sigma` (pixels), sampled at whole pixels up to a radius of
 /// ceil(4 sigma), at least 1, and normalised to a gain of 1. It is the outer product of a 1-D
-/// Gaussian with itself, so its rank is 1 but for the rounding of each product. What is cut off has
-/// a weight below 1.3e-4, 0.033 of a step of 8 bits. Throws UsageError unless
-/// 0 < sigma <= kMaxSigma.
+/// Gaussian with itself, so its rank is 1, except for the rounding of each product. The part cut
+/// off weighs less than 1.3e-4, or 0.033 of a step of 8 bits. Throws UsageError unless 0 < sigma <=
+/// kMaxSigma.
 Mask gaussian_mask(double sigma);
 
 /// Throws UsageError unless both are 1 to kMaxMaskSide.
@@ -24,8 +24,8 @@ void check_mask_sides(int width, int height);
 /// The name of gaussian_mask_of()'s masks.
 inline constexpr std::string_view kGaussianName = "gaussian";
 
-/// A Gaussian of that many columns and rows, centred in the mask and normalised to a gain of 1.
-/// Along each axis its sigma is a sixth of the side. Throws UsageError as check_mask_sides does.
+/// A Gaussian of `width` columns and `height` rows, centred and normalised to a gain of 1. Along
+/// each axis its sigma is a sixth of the side. Throws UsageError as check_mask_sides does.
 Mask gaussian_mask_of(int width, int height);
 
 /// side x side ones over side * side. For an even side the anchor is right of and below the middle.
@@ -37,16 +37,16 @@ Mask box_mask(int side);
 Mask sharpen_mask(double amount, double sigma);
 
 /// The Laplacian of a Gaussian, sampled up to a radius of ceil(4 sigma), at least 1; negative in
-/// the middle. Two corrections make it exact on the pictures that define it, for any sigma: the
-/// mean is taken off, so that it sums to 0 and a constant gives 0, and it is scaled so that the
-/// paraboloid (x*x + y*y) / 2 gives 2. The result is in sample units per square pixel. Marr and
-/// Hildreth, Theory of Edge Detection, 1980. Throws UsageError as gaussian_mask does.
+/// the middle. Two corrections make it exact for any sigma: its mean is subtracted, so that it sums
+/// to 0 and a constant picture gives 0; and it is scaled so that the paraboloid (x*x + y*y) / 2
+/// gives 2. The result is in sample units per square pixel. Marr and Hildreth, Theory of Edge
+/// Detection, 1980. Throws UsageError as gaussian_mask does.
 Mask log_mask(double sigma);
 
 /// The mask divided by its gain. Integer weights stay integers, over their sum; the offset stays. A
-/// negative sum flips the signs of the weights. Where the weights sum to 0 (to less than 1e-12 of
-/// the sum of their magnitudes), as an edge filter's do, the positive ones are made to sum to 1, so
-/// that the response to a step is no larger than the step. Throws UsageError if all weights are 0.
+/// negative sum flips the signs of the weights. If the weights sum to 0 (less than 1e-12 of the sum
+/// of their magnitudes), as in an edge filter, the positive weights are scaled to sum to 1, so that
+/// the response to a step is no larger than the step. Throws UsageError if all weights are 0.
 Mask normalized(const Mask& mask);
 
 }  // namespace convfilt

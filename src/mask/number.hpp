@@ -1,5 +1,4 @@
-/// A mask's numbers: exact fractions, numbers as mask files write them, and weights over one common
-/// divisor.
+/// Numbers of masks: exact fractions, numbers in mask files, and weights over a common divisor.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +26,11 @@ std::optional<Rational> make_rational(__int128 num, __int128 den);
 /// a / b; nothing if b is 0 or the result does not fit 64 bits.
 std::optional<Rational> quotient(const Rational& a, const Rational& b);
 
-/// The fraction k / divisor that rounds to `value`, if there is one: how an offset that was stored
-/// as a double is turned back into the exact number it was. `divisor` is positive.
+/// The fraction k / divisor that rounds to `value`, if there is one. It recovers the exact number
+/// of an offset that was stored as a double. `divisor` is positive.
 std::optional<Rational> multiple_of(double value, double divisor);
 
-/// Integers over a common divisor. Every one of them, and offset, is below kExactLimit in
-/// magnitude.
+/// Integers over a common divisor. All of them, and the offset, are below kExactLimit in magnitude.
 struct CommonDivisor {
   std::vector<double> weights;  ///< whole numbers
   std::int64_t divisor = 1;     ///< positive; the smallest that makes all of them whole
@@ -47,7 +45,7 @@ inline constexpr std::int64_t kExactLimit = std::int64_t{1} << 31;
 std::optional<CommonDivisor> over_common_divisor(std::span<const Rational> weights,
                                                  const Rational& offset);
 
-/// A number from a file: the nearest double, and the number itself where a Rational can hold it.
+/// A number from a file: the nearest double, and the exact number if a Rational can hold it.
 struct Number {
   double value = 0;  ///< finite
   std::optional<Rational> exact;
@@ -55,7 +53,7 @@ struct Number {
 
 /// Reads an integer, a decimal (1.5, .5, 5., 2e-3) or a fraction of integers (1/9, -2/3), with an
 /// optional sign, from the whole of `word`. Nothing if it is none of these, divides by zero or lies
-/// outside the range of a double; `why` then says so in words that follow the quoted word.
+/// outside the range of a double; then `why` is the reason, worded to follow the quoted word.
 std::optional<Number> parse_number(std::string_view word, std::string& why);
 
 /// The shortest text that parse_number reads back as exactly this double; whole numbers without an
@@ -66,9 +64,9 @@ std::string print_number(double value);
 ///   - Integers over the smallest common divisor of weights and offset, if all of the weights, the
 ///     divisor and offset * divisor are then below kExactLimit. Nine 1/9 are nine 1s over 9; nine
 ///     1s with scale 1 stay nine 1s over 1.
-///   - Else doubles over 1.
+///   - Otherwise doubles over 1.
 /// A negative scale negates the weights. Returns the index of the first weight whose quotient no
-/// double holds, or nothing when all is well. `scale` is not 0.
+/// double holds, if there is one. `scale` is not 0.
 std::optional<std::size_t> set_weights(Mask& mask, std::span<const Number> weights,
                                        const Number& scale, const Number& offset);
 

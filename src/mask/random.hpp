@@ -1,4 +1,4 @@
-/// Masks without a meaning, for measuring: the same ones on every machine.
+/// Random masks for measuring, equal on every machine.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace convfilt {
 
-/// What a random mask's weights are.
+/// The weights of a random mask.
 enum class Weights {
   bits16,  ///< whole numbers that take two bytes each, over a power of two; full rank
   bits8,   ///< whole numbers that a signed byte holds, over a power of two; full rank
@@ -21,13 +21,13 @@ inline constexpr Weights kWeights[] = {Weights::bits16, Weights::bits8, Weights:
 /// "16bit", "8bit", "rank1", "rank2"; random_mask() names its masks so.
 std::string_view name_of(Weights weights);
 
-/// A mask of these sides, the same for the same arguments. Whole numbers lie in -limit/2..limit
-/// with a sum above a quarter of the sum of their magnitudes, and the divisor is the smallest power
-/// of two not below that sum, so that a result is neither dark nor mostly saturated. The limit is
-/// 32639 = 127 * 257, the most that two signed bytes hold, or 127 for one byte. It is 2^22 / (width
-/// * height) where that is less, so that 8-bit sums stay exact; with two bytes that is so from 129
-/// weights on. The factors of rank1 and rank2 are evenly spread over 0.25..1 before they are scaled
-/// to sum to 1. Throws UsageError as check_mask_sides does.
+/// A mask of these sides; the same arguments give the same mask. Whole numbers lie in
+/// -limit/2..limit with a sum above a quarter of the sum of their magnitudes, and the divisor is
+/// the smallest power of two not below that sum, so that a result is neither dark nor mostly
+/// saturated. The limit is 32639 = 127 * 257, the largest value of two signed bytes, or 127 for one
+/// byte. If 2^22 / (width * height) is less, that is the limit, so that 8-bit sums stay exact; for
+/// two bytes this holds from 129 weights on. The factors of rank1 and rank2 are evenly spread over
+/// 0.25..1, then scaled to sum to 1. Throws UsageError as check_mask_sides does.
 Mask random_mask(Weights weights, int width, int height);
 
 }  // namespace convfilt

@@ -8,8 +8,8 @@
 namespace convfilt {
 
 /// The magnitude of the frequency response, |sum of weight(i, j) / divisor * exp(2 pi i (u i + v
-/// j))|, at u and v cycles a pixel along x and y. A wave of that frequency and amplitude 1 gets
-/// this amplitude. The offset counts for nothing.
+/// j))|, at u and v cycles a pixel along x and y. A wave of that frequency and amplitude 1 leaves
+/// with this amplitude. The offset is ignored.
 double response_at(const Mask& mask, double u, double v);
 
 /// response_at() on side x side points, row by row: from -1/2 cycle a pixel on the left and at the

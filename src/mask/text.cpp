@@ -19,19 +19,19 @@
 namespace convfilt {
 namespace {
 
-/// A number and where it stands.
+/// A number and its place.
 struct Entry {
   Number number;
   std::string_view word;
 };
 
-/// Two whole numbers, 0 or more, and where they stand.
+/// Two whole numbers, 0 or more, and their places.
 struct AnchorEntry {
   int x, y;
   std::string_view x_word, y_word;
 };
 
-/// What the lines of a file say. Views point into the text.
+/// The contents of a file's lines. Views point into the text.
 struct MaskLines {
   std::vector<std::vector<Entry>> rows;  ///< only an ImageMagick kernel's may be empty
   std::optional<Entry> scale, offset;    ///< the scale is not 0
@@ -315,7 +315,7 @@ bool is_grid(const Rows& rows) {
                      [&](const auto& row) { return row.size() == rows[0].size(); });
 }
 
-/// Whether the first row reads as a vips header and the other rows are as it says.
+/// Whether the first row is a vips header that fits the other rows.
 bool fits_vips_header(const Rows& rows) {
   if (rows[0].size() < 2 || rows[0].size() > 4) return false;
   const auto width = whole_number(rows[0][0].word), height = whole_number(rows[0][1].word);
@@ -341,8 +341,8 @@ std::pair<int, int> size_of_grid(const SourceText& source, const Rows& rows) {
   return {width, rows.size()};
 }
 
-/// Takes the header from the front of the rows, and the scale and offset it may have. Throws if
-/// it is none, or the rows are not as it says.
+/// Takes the header from the front of the rows, with its scale and offset, if any. Throws if it is
+/// no header, or does not fit the rows.
 std::pair<int, int> take_vips_header(const SourceText& source, MaskLines& lines) {
   const std::vector<Entry> header = std::move(lines.rows.front());
   lines.rows.erase(lines.rows.begin());
@@ -431,7 +431,7 @@ void check_anchor(const SourceText& source, const AnchorEntry& anchor, const Mas
   check(anchor.y, anchor.y_word, mask.height, "row");
 }
 
-/// Whether the grammar can say the name: one line, no comment sign, no blanks around it.
+/// Whether the grammar can express the name: one line, no comment sign, no blanks around it.
 bool can_be_said(const std::string& name) {
   const auto is_blank = [](char c) { return c == ' '; };
   return !name.empty() && !is_blank(name.front()) && !is_blank(name.back()) &&

@@ -8,22 +8,22 @@
 
 namespace convfilt {
 
-/// Reads a mask from `text`: a grid of numbers, a vips matrix or an ImageMagick kernel. `file_name`
-/// stands in messages, names the mask (its stem) where the text does not, and settles by the suffix
-/// .mat that the text is a vips matrix. Weights, divisor and offset are integers over the smallest
-/// common divisor where that is exact (see set_weights).
+/// Reads a mask from `text`: a grid of numbers, a vips matrix or an ImageMagick kernel. Messages
+/// show `file_name`. Its stem names the mask if the text does not, and the suffix .mat means a vips
+/// matrix. Weights, divisor and offset are integers over the smallest common divisor if that is
+/// exact (see set_weights).
 ///
-/// If a grid could be meant as a vips matrix, `ambiguity` (if given) gets a sentence that says so
-/// and how to settle it; else "".
+/// If a grid may be meant as a vips matrix, `ambiguity` (if given) gets a sentence with the remedy;
+/// else "".
 ///
-/// Throws IoError, "file:line:column: what; remedy", the line and a caret, for anything that is
-/// not exactly one mask of at most kMaxMaskSide x kMaxMaskSide finite weights.
+/// Throws IoError ("file:line:column: what; remedy", the line and a caret) unless the text is
+/// exactly one mask of at most kMaxMaskSide x kMaxMaskSide finite weights.
 Mask parse_mask(std::string_view text, const std::string& file_name,
                 std::string* ambiguity = nullptr);
 
 /// The mask as text. parse_mask gives the same mask back (same size, anchor and weights / divisor;
 /// and the same numbers for a mask that came from parse_mask). A name that the grammar cannot
-/// say is left out.
+/// express is left out.
 std::string print_mask(const Mask& mask);
 
 }  // namespace convfilt

@@ -2,7 +2,6 @@
 # What the kernels that auto takes keep busy, by the profiler's counters (ncu), as a table.
 #
 #   tests/bench/counters.sh [BUILD]        BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
-#   tests/bench/put_table.sh counters build/gpu/counters.md
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets counters.md, a line a problem of
 # tests/bench/counters.txt, or only of those that CONVFILT_COUNTERS_LINES names (1-3). A line is about the longest of

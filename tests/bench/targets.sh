@@ -5,7 +5,6 @@
 #                                            build/release/bin)
 #   tests/bench/targets.sh [--check] --from POINTS...
 #   tests/bench/put_table.sh targets build/gpu/targets.md
-#   tests/bench/put_table.sh targets-points build/gpu/targets-points.md
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets targets.md, a line a target with its
 # worst point, targets-points.md, a line a point, the sweeps' JSON, and targets-LINES.points. The lines about NPP take
@@ -76,7 +75,7 @@ measured_on=$(sed -n 's/^#\(.*;[0-9]*\);[0-9.e+]*$/\1/p' "${from[@]}" | sort -u)
 IFS=';' read -r gpu side <<<"$measured_on"
 rate=$(sed -n 's/^#.*;//p' "${from[@]}" | sort -n | tail -n 1 | awk '{ printf "%.2f TB/s", $1 / 1e12 }')
 title="$gpu, ${side}×$side of random samples; the fastest device copy $rate, read and written. Times of \`auto\` as \
-multiples of a device copy of the same bytes in the same run, where nothing else is said."
+multiples of a device copy of the same bytes in the same run, unless a line says otherwise."
 peers=/dev/null; [ ! -s "$out/peers.csv" ] || peers=$out/peers.csv
 cat "${from[@]}" | grep -v '^#' | sort -s -t ';' -n -k 1,1 | cut -d ';' -f 2- |
   awk -v peers="$peers" -v points="$out/targets-points.md" -v title="$title" -f tests/bench/targets.awk >"$out/targets.md"

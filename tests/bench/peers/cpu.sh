@@ -101,7 +101,7 @@ peaks() {  # TITLE IN
 }
 
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, medians of $rounds: wall ms (ms of all cores). \
-The last columns are convfilt's share of the best other, and the mean difference of its pixels from OpenCV's, in steps."
+Share: convfilt's time over the fastest other's. Difference: its pixels' mean distance from OpenCV's, in steps."
 echo
 { printf '| whole command'; printf ' | %s' "${peers[@]}"; echo " | share | difference |"; }
 { printf '|---'; for peer in "${peers[@]}"; do printf '|---:'; done; echo '|---:|---:|'; }
