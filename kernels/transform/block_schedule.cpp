@@ -348,7 +348,7 @@ std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuni
 }  // namespace
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
-                     Threads block, int total_bytes) {
+                     int total_bytes) {
   const BlockAxis &x = schedule.x, &y = schedule.y;
   const bool spatial = tuning[Setting::domain] == kSpatial;
   const int part_x = largest_part(x), part_y = largest_part(y);
@@ -357,7 +357,10 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.in_rows = y.block;
   g.out_columns = x.block + part_x - 1;
   g.out_rows = y.block + part_y - 1;
-  const Threads threads = spatial ? spatial_threads(block, g.out_rows) : block;
+  // Threads of the frequency domain load and keep all samples of a frame.
+  const int columns = spatial ? g.out_columns : good_fft_size(x.frame());
+  const int rows = spatial ? g.out_rows : good_fft_rows(y.frame());
+  const Threads threads = threads_over(columns, rows);
   g.block_columns = threads.columns;
   g.block_rows = threads.rows;
   g.loading_threads = threads.busy(x.block, y.block);
@@ -385,8 +388,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.loads = double(x.block) * y.block;
   g.loads_per_output = "1";
   g.note = launches_note(schedule, false, 1) + " A block of the picture takes " +
-           by(ceil_div(good_fft_size(x.frame()), block.columns),
-              ceil_div(good_fft_size(y.frame()), block.rows)) +
+           by(ceil_div(columns, threads.columns), ceil_div(rows, threads.rows)) +
            " blocks of threads.";
   g.note += side_note(x, y, tuning);
   return g;
@@ -436,8 +438,8 @@ struct PairFormula {
 }  // namespace
 
 std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
-                                      const BlockSchedule& schedule, Threads block,
-                                      const Geometry& geometry, const BlockPlace& place) {
+                                      const BlockSchedule& schedule, const Geometry& geometry,
+                                      const BlockPlace& place) {
   const BlockAxis &x = schedule.x, &y = schedule.y;
   if (tuning[Setting::domain] != kSpatial) return std::nullopt;
   const bool in_pieces = x.pieces() * y.pieces() > 1;
@@ -457,7 +459,7 @@ std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
       at.x = middle(x, p.out_width(), p.lead_x(), p.width, columns);
       at.y = middle(y, p.out_height(), p.lead_y(), p.height, rows);
     }
-    const Threads threads = spatial_threads(block, y.block + rows.count - 1);
+    const Threads threads = threads_over(x.block + columns.count - 1, y.block + rows.count - 1);
     g.block_columns = threads.columns;
     g.block_rows = threads.rows;
     BlockFormula formula(p, g, at);

@@ -212,22 +212,25 @@ struct Threads {
   }
 };
 
-/// The threads of the spatial domain: outputs of a single row get a row of them.
-inline Threads spatial_threads(Threads block, int out_rows) {
-  return out_rows == 1 ? Threads{block.columns * block.rows, 1} : block;
+/// The block of threads for columns x rows samples or outputs: 32 x 8, with a warp along a row, or
+/// as many as a single row needs, up to 256.
+inline constexpr Threads kThreads{32, 8};
+inline Threads threads_over(int columns, int rows) {
+  if (rows > 1) return kThreads;
+  return {std::min(columns, kThreads.columns * kThreads.rows), 1};
 }
 
-/// What `explain` shows of a schedule, for a block of threads of that size. `total_bytes` are those
+/// What `explain` shows of a schedule. `total_bytes` are those
 /// of a sum of the spatial domain.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
-                     Threads block, int total_bytes);
+                     int total_bytes);
 
-/// The counts of a block of spatial_blocks.cu with that geometry, which has so many threads. If the
+/// The counts of a block of spatial_blocks.cu with that geometry. If the
 /// mask is launched in pieces, they are those of the first launch of the first piece, for a block
 /// in its middle. For in-parts it is the interval in the middle of all. Empty for the frequency
 /// domain, where a library does most, and for in-parts under a mask in pieces.
 std::optional<Counts> block_counts_of(const Problem& problem, const Tuning& tuning,
-                                      const BlockSchedule& schedule, Threads block,
-                                      const Geometry& geometry, const BlockPlace& place);
+                                      const BlockSchedule& schedule, const Geometry& geometry,
+                                      const BlockPlace& place);
 
 }  // namespace convfilt::transform

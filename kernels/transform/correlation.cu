@@ -12,8 +12,8 @@ namespace {
 constexpr InputLimits kLimits{1 << 17, 1 << 17};  // keep counts of blocks and rows within an int
 
 __global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= mask.width || y >= mask.height) return;
   const std::ptrdiff_t row = std::ptrdiff_t(blockIdx.z) * mask.height + y;
   Complex& value = spectra[row * mask.width + x];
@@ -29,8 +29,8 @@ Complex* complex(const DeviceBuffer& buffer) {
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks& blocks,
                         const Stream& stream) {
   const int half = blocks.half();
-  launch(grid_over(half, blocks.rows, blocks.batch), block_of_threads(), stream, multiply_kernel,
-         spectra, PlaneView<const Complex>{mask, half, blocks.rows, half});
+  launch_over(half, blocks.rows, blocks.batch, stream, multiply_kernel, spectra,
+              PlaneView<const Complex>{mask, half, blocks.rows, half});
 }
 
 std::vector<float> float_weights(const Mask& mask) {

@@ -39,8 +39,8 @@ struct Loaded {
 template <class T, Border B>
 __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
                             Loaded loaded, T ghost) {
-  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int row = blockIdx.y * kBlockRows + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
   if (col >= samples.width || row >= samples.height) return;
   const bool inside = col < loaded.columns && row < loaded.rows;
   const int plane = int(blockIdx.z);
@@ -67,12 +67,11 @@ class FftPlan : public CorrelationPlan {
     const int in_height = in.height / planes, out_height = out.height / planes;
     const Loaded loaded{out.width + mask.width - 1, out_height + mask.height - 1,
                         shift.x - mask.anchor_x, shift.y - mask.anchor_y};
-    const dim3 grid = grid_over(blocks().columns, blocks().rows, batch);
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       with_border(problem_.border, [&](auto border) {
-        launch(grid, block_of_threads(), stream_, load_kernel<T, border()>, in.view<const T>(),
-               in_height, samples(), loaded, ghost_sample<T>(problem_));
+        launch_over(blocks().columns, blocks().rows, batch, stream_, load_kernel<T, border()>,
+                    in.view<const T>(), in_height, samples(), loaded, ghost_sample<T>(problem_));
       });
       correlate();
       for (int plane = 0; plane < planes; ++plane) {

@@ -6,22 +6,19 @@
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 
-inline constexpr int kBlockColumns = 32;  ///< threads: one warp along a row
-inline constexpr int kBlockRows = 8;
-
-inline dim3 block_of_threads() {
-  return dim3(kBlockColumns, kBlockRows);
+/// A block of threads for columns x rows samples or outputs.
+inline dim3 threads_over(int columns, int rows) {
+  const auto block = convfilt::transform::threads_over(columns, rows);
+  return dim3(block.columns, block.rows);
 }
 
-/// The same number of threads for outputs of the spatial domain.
-inline dim3 block_for_outputs(int out_rows) {
-  const auto threads = convfilt::transform::spatial_threads({kBlockColumns, kBlockRows}, out_rows);
-  return dim3(threads.columns, threads.rows);
-}
-
-/// The grid of blocks of threads that cover columns x rows in each of `layers` layers.
-inline dim3 grid_over(int columns, int rows, int layers = 1) {
-  return dim3(ceil_div(columns, kBlockColumns), ceil_div(rows, kBlockRows), layers);
+/// Launches a thread for each cell of columns x rows in each of `layers` layers.
+template <class... Parameters, class... Arguments>
+void launch_over(int columns, int rows, int layers, const Stream& stream,
+                 void (*kernel)(Parameters...), const Arguments&... arguments) {
+  const dim3 block = threads_over(columns, rows);
+  launch(dim3(ceil_div(columns, int(block.x)), ceil_div(rows, int(block.y)), layers), block, stream,
+         kernel, arguments...);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND::transform

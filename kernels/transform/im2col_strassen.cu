@@ -38,8 +38,8 @@ struct Segments {
 template <class T, Border B>
 __global__ void unfold_kernel(PlaneView<const T> in, PlaneView<float> patches, Segments segments,
                               int span, int mask_height, int dx, int dy, T ghost) {
-  const int k = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int s = blockIdx.y * kBlockRows + threadIdx.y;
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  const int s = blockIdx.y * blockDim.y + threadIdx.y;
   if (k >= patches.width || s >= patches.height) return;
   const int i = k % span, j = k / span;
   const bool inside = s < segments.count && j < mask_height;
@@ -50,8 +50,8 @@ __global__ void unfold_kernel(PlaneView<const T> in, PlaneView<float> patches, S
 template <class T>
 __global__ void finish_kernel(PlaneView<float> sums, PlaneView<T> out, Segments segments,
                               FloatFinish end) {
-  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int s = blockIdx.y * kBlockRows + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int s = blockIdx.y * blockDim.y + threadIdx.y;
   if (col >= sums.width || s >= segments.count) return;
   const int x = segments.x(s) + col;
   if (x < out.width) finish(end, sums.row(s)[col], out.row(segments.y(s))[x]);
@@ -80,15 +80,14 @@ class StrassenPlan : public DevicePlan {
         const PlaneView<float> patches = view(patches_, inner_, even(segments.count));
         const PlaneView<float> sums = view(sums_, length_, even(segments.count));
         with_border(problem_.border, [&](auto border) {
-          launch(grid_over(inner_, patches.height), block_of_threads(), stream_,
-                 unfold_kernel<T, border()>, in.view<const T>(), patches, segments, span_,
-                 mask.height, shift.x - mask.anchor_x, shift.y - mask.anchor_y,
-                 ghost_sample<T>(problem_));
+          launch_over(inner_, patches.height, 1, stream_, unfold_kernel<T, border()>,
+                      in.view<const T>(), patches, segments, span_, mask.height,
+                      shift.x - mask.anchor_x, shift.y - mask.anchor_y, ghost_sample<T>(problem_));
         });
         strassen_multiply(gemm_, patches, view(device_factors_, 1, 1).data, sums,
                           view(space_, 1, 1).data, stream_);
-        launch(grid_over(length_, patches.height), block_of_threads(), stream_, finish_kernel<T>,
-               sums, out.view<T>(), segments, FloatFinish{1, float(mask.offset)});
+        launch_over(length_, patches.height, 1, stream_, finish_kernel<T>, sums, out.view<T>(),
+                    segments, FloatFinish{1, float(mask.offset)});
       }
     });
   }
@@ -125,7 +124,8 @@ class StrassenPlan : public DevicePlan {
 
   // The number of segments at a time: as many as kPatchBytes hold, and even.
   int chunk_for(int out_width, int out_height) const {
-    constexpr std::size_t kMost = 65534 * kBlockRows;  // keeps a grid's y within 65,535
+    constexpr std::size_t kMost =
+        65534 * convfilt::transform::kThreads.rows;  // keeps a grid's y within 65,535
     const std::size_t fitting = kPatchBytes / sizeof(float) / inner_ / 2 * 2;
     return even(std::min<int>(std::clamp<std::size_t>(fitting, 2, kMost),
                               ceil_div(out_width, length_) * out_height));

@@ -42,14 +42,12 @@ std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
 }
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, in_parts_schedule(p, tuning), {kBlockColumns, kBlockRows},
-                     total_bytes(p.depth));
+  return geometry_of(p, tuning, in_parts_schedule(p, tuning), total_bytes(p.depth));
 }
 
 std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
                                    const BlockPlace& place) {
-  return block_counts_of(p, tuning, in_parts_schedule(p, tuning), {kBlockColumns, kBlockRows},
-                         geometry(p, tuning), place);
+  return block_counts_of(p, tuning, in_parts_schedule(p, tuning), geometry(p, tuning), place);
 }
 
 }  // namespace

@@ -150,10 +150,12 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   return cells.empty() ? arithmetic_refuses(problem) : cells;
 }
 
-Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Threads block) {
+Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
   const int width = problem.out_width(), height = problem.out_height();
   const Tiling tiling = overlap_save_tiling(problem, tuning, width, height);
-  const Threads threads = spatial(tuning) ? spatial_threads(block, tiling.kept_rows) : block;
+  const Threads threads =
+      spatial(tuning) ? threads_over(tiling.kept_columns, tiling.kept_rows)
+                      : threads_over(good_fft_size(tiling.columns), good_fft_rows(tiling.rows));
   Geometry g;
   g.block_columns = threads.columns;
   g.block_rows = threads.rows;

@@ -42,8 +42,8 @@ struct Origin {
 template <class T, Border B>
 __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
                             Tiling tiling, int first, Origin origin, T ghost) {
-  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int row = blockIdx.y * kBlockRows + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
   if (col >= samples.width || row >= samples.height) return;
   int tile = first + int(blockIdx.z);
   const int top = tiling.plane_of(tile) * height;
@@ -57,8 +57,8 @@ __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> 
 template <class T>
 __global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, int height, Tiling tiling,
                             int first, FloatFinish end) {
-  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int row = blockIdx.y * kBlockRows + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
   int tile = first + int(blockIdx.z);
   const int top = tiling.plane_of(tile) * height;
   if (col >= tiling.kept_columns || row >= tiling.kept_rows || top >= out.height) return;
@@ -82,18 +82,17 @@ class OverlapSavePlan : public CorrelationPlan {
     const int in_height = in.height / planes, out_height = out.height / planes;
     const Tiling tiling = tiling_for(out.width, out_height);
     const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
-    const dim3 block = block_of_threads();
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       for (int first = 0; first < tiling.tiles() * planes; first += blocks().batch) {
         with_border(problem_.border, [&](auto border) {
-          launch(grid_over(blocks().columns, blocks().rows, blocks().batch), block, stream_,
-                 load_kernel<T, border()>, in.view<const T>(), in_height, samples(), tiling, first,
-                 origin, ghost_sample<T>(problem_));
+          launch_over(blocks().columns, blocks().rows, blocks().batch, stream_,
+                      load_kernel<T, border()>, in.view<const T>(), in_height, samples(), tiling,
+                      first, origin, ghost_sample<T>(problem_));
         });
         correlate();
-        launch(grid_over(tiling.kept_columns, tiling.kept_rows, blocks().batch), block, stream_,
-               keep_kernel<T>, samples(), out.view<T>(), out_height, tiling, first, end());
+        launch_over(tiling.kept_columns, tiling.kept_rows, blocks().batch, stream_, keep_kernel<T>,
+                    samples(), out.view<T>(), out_height, tiling, first, end());
       }
     });
   }
@@ -124,7 +123,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }
 
 Geometry geometry(const Problem& problem, const Tuning& tuning) {
-  return overlap_save_geometry(problem, tuning, {kBlockColumns, kBlockRows});
+  return overlap_save_geometry(problem, tuning);
 }
 
 std::optional<Counts> block_counts(const Problem& problem, const Tuning& tuning,

@@ -71,7 +71,7 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Tiling tiling = overlap_save_tiling(p, job.tuning, job.out.width, job.out.height);
   const dim3 grid(tiling.across, tiling.down);
-  const dim3 threads = block_for_outputs(tiling.kept_rows);
+  const dim3 threads = threads_over(tiling.kept_columns, tiling.kept_rows);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {

@@ -154,8 +154,10 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
 
   void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, const Piece& piece,
                   typename Base::Launch on) {
-    const dim3 threads =
-        block_for_outputs(on.y.axis.block + std::min(piece.y.count, on.y.axis.part) - 1);
+    const auto outputs = [](const BlockAxis& axis, Interval weights) {
+      return axis.block + std::min(weights.count, axis.part) - 1;
+    };
+    const dim3 threads = threads_over(outputs(on.x.axis, piece.x), outputs(on.y.axis, piece.y));
     const int all = on.y.count;
     for (int done = 0; on.x.count > 0 && done < all; done += kMaxLaunchRows) {
       on.y.count = std::min(kMaxLaunchRows, all - done);

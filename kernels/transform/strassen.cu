@@ -39,15 +39,15 @@ CONVFILT_HD PlaneView<T> quarter(const PlaneView<T>& m, int q) {
 
 __global__ void combine_kernel(PlaneView<float> a, PlaneView<float> b, int sign,
                                PlaneView<float> sum) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x < sum.width && y < sum.height) sum.row(y)[x] = a.row(y)[x] + sign * b.row(y)[x];
 }
 
 __global__ void add_product_kernel(PlaneView<float> product, PlaneView<float> result, Recipe recipe,
                                    int first) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= product.width || y >= product.height) return;
   for (int q = 0; q < 4; ++q) {
     float& sum = quarter(result, q).row(y)[x];
@@ -81,20 +81,18 @@ void strassen_multiply(const Gemm& gemm, PlaneView<float> left, const float* fac
   const int rows = left.height / 2, inner = left.width / 2, columns = result.width / 2;
   const PlaneView<float> combined{space, inner, rows, inner};
   const PlaneView<float> product{space + std::ptrdiff_t(rows) * inner, columns, rows, columns};
-  const dim3 block = block_of_threads();
   for (int k = 0; k < kStrassenProducts; ++k) {
     const Recipe& recipe = kRecipes[k];
     PlaneView<float> factor = quarter(left, recipe.left.quarter);
     if (recipe.left.sign != 0) {
-      launch(grid_over(inner, rows), block, stream, combine_kernel, factor,
-             quarter(left, recipe.left.other), recipe.left.sign, combined);
+      launch_over(inner, rows, 1, stream, combine_kernel, factor, quarter(left, recipe.left.other),
+                  recipe.left.sign, combined);
       factor = combined;
     }
     gemm.multiply({factor.data, inner, rows, factor.stride},
                   {factors + std::ptrdiff_t(k) * inner * columns, columns, inner, columns},
                   product);
-    launch(grid_over(columns, rows), block, stream, add_product_kernel, product, result, recipe,
-           int(k == 0));
+    launch_over(columns, rows, 1, stream, add_product_kernel, product, result, recipe, int(k == 0));
   }
 }
 

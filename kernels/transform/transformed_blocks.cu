@@ -67,8 +67,8 @@ struct SpectrumGrid {
 template <class T, Border B>
 __global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost, Batch batch) {
   const int n = blockIdx.z;
-  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int row = blockIdx.y * kBlockRows + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
   if (col >= frames.columns || row >= frames.rows) return;
 
   // Load one sample of the block. Zeros lie behind it, and beyond the samples that outputs need.
@@ -109,8 +109,8 @@ template <Add kHow>
 __global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch batch) {
   const Intervals &on_x = batch.on_x, &on_y = batch.on_y;
   const int n = blockIdx.z, px = batch.x(n), py = batch.y(n);
-  const int place_x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int place_y = blockIdx.y * kBlockRows + threadIdx.y;
+  const int place_x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int place_y = blockIdx.y * blockDim.y + threadIdx.y;
   const int x = on_x.output(px) + place_x, y = on_y.output(py) + place_y;
   const int height = sums.height / (on_x.divisions * on_y.divisions);
   const int buffer = on_y.division(py) * on_x.divisions + on_x.division(px);
@@ -161,7 +161,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   TransformedBlocksPlan(const Problem& problem, const PlanOptions& options,
                         const BlockSchedule& schedule)
       : Base(problem, options, {1, float(problem.mask.offset)}, schedule),
-        frame_{Fft::good_size(schedule.x.frame()), Fft::good_size(schedule.y.frame()), 1},
+        frame_{good_fft_size(schedule.x.frame()), good_fft_rows(schedule.y.frame()), 1},
         parts_(schedule.x.parts() * schedule.y.parts()),
         ghost_(ghost_sample<T>(problem)) {}
 
@@ -217,8 +217,8 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
         const auto kernel = schedule_.divided  ? add_blocks_kernel<Add::in_private>
                             : schedule_.atomic ? add_blocks_kernel<Add::atomically>
                                                : add_blocks_kernel<Add::alone>;
-        launch(grid_over(schedule_.x.reach(), schedule_.y.reach(), n), block_of_threads(),
-               this->stream_, kernel, frames(), sums, batch);
+        launch_over(schedule_.x.reach(), schedule_.y.reach(), n, this->stream_, kernel, frames(),
+                    sums, batch);
       });
     }
   }
@@ -335,10 +335,9 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   }
 
   void load_blocks(const DevicePlane& in, const Batch& batch, int n) const {
-    const dim3 grid = grid_over(frame_.columns, frame_.rows, n);
     with_border(this->problem_.border, [&](auto border) {
-      launch(grid, block_of_threads(), this->stream_, load_blocks_kernel<T, border()>,
-             in.view<const T>(), frames(), ghost_, batch);
+      launch_over(frame_.columns, frame_.rows, n, this->stream_, load_blocks_kernel<T, border()>,
+                  in.view<const T>(), frames(), ghost_, batch);
     });
   }
 

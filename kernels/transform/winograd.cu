@@ -29,8 +29,8 @@ template <class T, Border B, int kTile>
 __global__ void winograd_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost,
                                 const WinogradMask<kTile> __grid_constant__ mask) {
   constexpr int kSide = WinogradMask<kTile>::kSide;
-  const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kTile;  // the output tile's first
-  const int y = (blockIdx.y * kBlockRows + threadIdx.y) * kTile;
+  const int x = (blockIdx.x * blockDim.x + threadIdx.x) * kTile;  // the output tile's first
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kTile;
   if (x >= out.width || y >= out.height) return;
 
   // Load the columns of the input tile as lines, and take each to the points.
@@ -73,11 +73,11 @@ int tile_of(const Tuning& tuning) {
 Geometry geometry(const Problem&, const Tuning& tuning) {
   const int tile = tile_of(tuning), side = tile + kWinogradMaskSide - 1;
   Geometry g;
-  g.block_columns = kBlockColumns;
-  g.block_rows = kBlockRows;
-  g.out_columns = kBlockColumns * tile;
-  g.out_rows = kBlockRows * tile;
-  g.computing_threads = kBlockColumns * kBlockRows;
+  g.block_columns = kThreads.columns;
+  g.block_rows = kThreads.rows;
+  g.out_columns = kThreads.columns * tile;
+  g.out_rows = kThreads.rows * tile;
+  g.computing_threads = kThreads.columns * kThreads.rows;
   g.loads = double(g.computing_threads) * side * side;
   g.loads_per_output = "(tile + 2)^2 / tile^2";
   g.note = "Each thread computes a tile of its own, with " + std::to_string(side * side) +

@@ -31,8 +31,6 @@ class Fft {
  public:
   Fft(int columns, int rows, int batch, const Stream& stream);
 
-  static int good_size(int n) { return good_fft_size(n); }
-
   /// An estimate of workspace_bytes() before there is a plan. cuFFT takes at most a copy of the
   /// spectra at good_fft_size().
   static std::size_t estimated_workspace(int columns, int rows, int batch) {

@@ -16,8 +16,6 @@ class Fft {
   Fft(int columns, int rows, int batch, int threads)
       : columns_(columns), rows_(rows), batch_(batch), threads_(threads) {}
 
-  static int good_size(int n) { return good_fft_size(n); }
-
   /// The CPU needs no work area.
   static std::size_t estimated_workspace(int, int, int) { return 0; }
   std::size_t workspace_bytes() const { return 0; }
