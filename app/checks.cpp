@@ -438,7 +438,8 @@ void read_tables(ExplainCommand& command) {
   if (table.overlap) {
     require(strategy == none && table.tiles.empty() && table.masks.empty(),
             "--table overlap: it compares the strategies that cut a picture into blocks, for one "
-            "--mask and --size; leave out a strategy, tile= and mask=");
+            "--mask and --size, with --block, --part and --domain; leave out a strategy, tile= and "
+            "mask=");
     return;
   }
   for (const auto& [key, sides] : {std::pair{"tile", &table.tiles}, {"mask", &table.masks}})
@@ -501,13 +502,17 @@ void check(ExplainCommand& command, const Raw& raw) {
     command.height = int(size->height);
   }
   if (raw.at) {
-    const std::size_t comma = raw.at->find(',');
-    require(comma != raw.at->npos,
-            "--at: " + in_quotes(*raw.at) + " is no place; write X,Y, e.g. 100,60");
-    const auto number = [&](const std::string& word) {
-      return number_in<int>("--at", word, {.least = 0});
+    const std::size_t comma = std::min(raw.at->find(','), raw.at->size());
+    const auto number = [&](std::string_view word) {
+      int value = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      require(error == std::errc() && end == word.data() + word.size(),
+              "--at: " + in_quotes(*raw.at) + " is no place; write X,Y, e.g. 100,60");
+      return value;
     };
-    command.at = {number(raw.at->substr(0, comma)), number(raw.at->substr(comma + 1))};
+    const std::string_view place = *raw.at;
+    command.at = {number(place.substr(0, comma)),
+                  number(place.substr(std::min(comma + 1, place.size())))};
   }
   if (!raw.depth) return;
   require_choice("depth", *raw.depth, words_of(kDepths));

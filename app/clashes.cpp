@@ -11,6 +11,7 @@
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
+#include "src/explain/overlap_costs.hpp"
 
 namespace convfilt {
 namespace {
@@ -252,11 +253,13 @@ std::vector<Clash> make_table() {
     };
     for (const char* command : {"blur", "sharpen", "edge", "apply", "explain"})
       table.push_back({command, option_name(setting), "--strategy", lacks, "", ""});
+    const bool of_overlap = std::ranges::count(kOverlapSettings, setting) > 0;
     table.push_back({"explain",
                      "--table",
                      option_name(setting),
-                     always,
-                     "--table: its tiles are in its own list; leave out --tile and other settings",
+                     [=](Value lists, Value) { return has_masks(lists, "") || !of_overlap; },
+                     "--table: tiles are in its own list, and overlap takes --block, --part and "
+                     "--domain alone; leave out other settings",
                      {}});
   }
   return table;

@@ -229,9 +229,11 @@ Table overlap_table(std::span<const OverlapCosts> all) {
 }
 
 template <class Heading, class Shown, class Sentence>
-std::string overlap_text(std::span<const OverlapCosts> all, const Problem& p, Heading heading,
-                         Shown shown, Sentence sentence) {
-  std::string text = heading("Overlap-discard beside overlap-add: " + to_string(p)) +
+std::string overlap_text(std::span<const OverlapCosts> all, const Problem& p, const Tuning& tuning,
+                         Heading heading, Shown shown, Sentence sentence) {
+  const std::string settings = to_string(tuning);
+  std::string text = heading("Overlap-discard beside overlap-add: " + to_string(p) +
+                             (settings.empty() ? "" : ", " + settings)) +
                      shown(overlap_table(all)) + "\n";
   text += sentence(
       "Reads: samples of the picture that kernels ask for, ghost cells among them. "
@@ -243,16 +245,21 @@ std::string overlap_text(std::span<const OverlapCosts> all, const Problem& p, He
       "Launches: kernels, and calls of a library for a batch of transforms. Transforms: "
       "there, back, and of the mask.");
   text += sentence(
-      "Multiplications: N log2 N for a transform of N real samples, and four for each "
-      "product of two frequencies; N M for N outputs of a direct sum under M weights.");
+      tuning[Setting::domain] == kSpatial
+          ? "Multiplications: one for each weight of an output, and for zeros beside a block's "
+            "samples."
+          : "Multiplications: N log2 N for a transform of N real samples, and four for each "
+            "product of two frequencies; N M for N outputs of a direct sum under M weights.");
   text += sentence("Bytes: of both pictures and of all that lies between, on a CPU.");
   for (const OverlapCosts& costs : all)
     if (!costs.refusal.empty()) text += sentence(costs.name + ": " + costs.refusal + ".");
   return text;
 }
 
-std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p) {
+std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p,
+                         const Tuning& tuning) {
   nlohmann::ordered_json json = {{"problem", to_string(p)},
+                                 {"settings", to_string(tuning)},
                                  {"strategies", nlohmann::ordered_json::array()}};
   for (const OverlapCosts& costs : all) {
     nlohmann::ordered_json one = {{"name", costs.name},
@@ -293,10 +300,12 @@ void write_tables(const ExplainCommand& command, const Problem& picture) {
     if (command.flip) problem.mask = flipped(problem.mask);
     if (const std::string refusal = mode_refuses(problem); !refusal.empty())
       throw UsageError("--table overlap: " + refusal);
-    const std::vector<OverlapCosts> costs = overlap_costs(problem);
-    return write_all(overlap_json(costs, problem), [&](auto heading, auto shown, auto sentence) {
-      return overlap_text(costs, problem, heading, shown, sentence);
-    });
+    const Tuning& tuning = command.convolver.request.tuning;
+    const std::vector<OverlapCosts> costs = overlap_costs(problem, tuning);
+    return write_all(overlap_json(costs, problem, tuning),
+                     [&](auto heading, auto shown, auto sentence) {
+                       return overlap_text(costs, problem, tuning, heading, shown, sentence);
+                     });
   }
   std::vector<const Strategy*> strategies = strategies_with_reuse();
   if (const std::string& name = command.convolver.request.strategy; name != Request().strategy)

@@ -20,7 +20,8 @@ constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
     {"tile",
      "Side of the output tile, or columns x rows as in 32x8:\nto 32, or to 1024 for masks of one "
-     "row, whose blocks\nhave one row (winograd: 2 or 4)",
+     "row, whose blocks\nhave one row; tiled-in: to 1024 threads with the\nhalo's (winograd: 2 or "
+     "4)",
      {},
      1,
      1024,

@@ -13,9 +13,10 @@
 //      +---------------------------------+
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 400 / 256 = 1.56 at 5x5
-//   and tile 16. Masks above 17 x 17 leave a smaller tile of a block of 32 x 32. A mask of one row
-//   gets blocks of one row. With --idle rim the threads around the tile are idle, as in some
-//   courses: each of the others computes the output over the sample that it loaded.
+//   and tile 16. A block has at most 1024 threads, by default 32 a side, so masks above 17 x 17
+//   leave a smaller tile. A mask of one row gets blocks of one row. With --idle rim the threads
+//   around the tile are idle, as in some courses: each of the others computes the output over the
+//   sample that it loaded.
 //   Sibling: tiled-out sizes the block to the OUTPUT tile; every thread there computes,
 //   and loads more than once.
 
@@ -34,16 +35,17 @@ struct Idle {
   int columns, rows;
 };
 
-template <class T, int kSide, int kRows, int kColumns>
-__global__ void __launch_bounds__(kRows* kColumns)
+template <class T, int kSide, int kCells>
+__global__ void __launch_bounds__(kCells)
     tiled_in_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost, Idle rim,
                     const MaskPart<T> __grid_constant__ mask) {
-  __shared__ SharedTile<T, kRows, kColumns> in_tile;
+  __shared__ SharedTile<T, 1, kCells> in_tile;
 
   const Radius r = radius_of(mask);
   const Sides sides = sides_of<kSide>(mask);
   const Idle idle = kSide ? Idle{0, 0} : rim;
-  const int TILE_WIDTH = kSide ? kTile : int(blockDim.x) - (sides.width - 1);  // less 2r
+  const int columns = kSide ? kTile + kSide - 1 : int(blockDim.x);  // of the input tile
+  const int TILE_WIDTH = columns - (sides.width - 1);               // less 2r
   const int TILE_HEIGHT = kSide ? kTile : int(blockDim.y) - (sides.height - 1);
   const int row = int(threadIdx.y) - idle.rows, col = int(threadIdx.x) - idle.columns;
   const int x = blockIdx.x * TILE_WIDTH + col;  // the output at this thread's place in the tile
@@ -51,7 +53,7 @@ __global__ void __launch_bounds__(kRows* kColumns)
 
   // Load one sample of the input tile. Outside the image it is what the border puts there.
   const int in_x = x + idle.columns - r.x, in_y = y + idle.rows - r.y;
-  in_tile[row + idle.rows][col + idle.columns] =
+  in_tile[0][(row + idle.rows) * columns + col + idle.columns] =
       contains(in, in_x, in_y) ? load(in, in_x, in_y)
                                : sample_or_ghost(in, in_x, in_y, border, ghost);
   __syncthreads();
@@ -64,7 +66,7 @@ __global__ void __launch_bounds__(kRows* kColumns)
     SumOf<T> row_sum = 0;
     CONVFILT_UNROLL(turns(kSide, 4))
     for (int i = 0; i < sides.width; ++i) {
-      const T sample = in_tile[row + j][col + i];
+      const T sample = in_tile[0][(row + j) * columns + col + i];
       row_sum = multiply_add(weight_of(mask, j * sides.width + i), sample, row_sum);
     }
     sum += row_sum;
@@ -93,6 +95,21 @@ bool is_default(const TileSides& tile, const Tuning& tuning) {
   return is_default_tile(tile) && tuning[Setting::idle] == kLast;
 }
 
+/// Which threads only load, in a sentence.
+std::string idle_note(const Tuning& tuning, Sides mask) {
+  const Idle idle = idle_of(tuning, mask);
+  const auto beside = [](int columns, int rows) {
+    const std::string both[] = {std::to_string(columns) + (columns == 1 ? " column" : " columns"),
+                                std::to_string(rows) + (rows == 1 ? " row" : " rows")};
+    return columns == 0 ? both[1] : rows == 0 ? both[0] : both[0] + " and " + both[1];
+  };
+  return "Threads that only load: the " +
+         (idle.columns + idle.rows > 0 ? "first " + beside(idle.columns, idle.rows) + " and the "
+                                       : "") +
+         "last " + beside(mask.width - 1 - idle.columns, mask.height - 1 - idle.rows) +
+         " of the block.";
+}
+
 Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
   const TileSides tile = tile_of(p, tuning, mask);
   Geometry g;
@@ -110,6 +127,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
   });
   g.loads = g.loading_threads;
   g.loads_per_output = input_tile_formula(p, tile);
+  if (g.computing_threads < g.loading_threads) g.note = idle_note(tuning, mask);
   return g;
 }
 
@@ -122,10 +140,6 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
   const Sides mask = first_part(p.mask);
   const Geometry g = geometry_of(p, tuning, mask);
   const Idle idle = idle_of(tuning, mask);
-  int tile_columns = is_line(p) ? kMostThreads : kSquare;
-  with_side(mask, is_default({g.out_columns, g.out_rows}, tuning), [&](auto side) {
-    if (side()) tile_columns = g.in_columns;
-  });
   BlockFormula block(p, g, place);
   using Cell = std::optional<BlockCell>;
   const auto output = [&](int col, int row) {
@@ -135,10 +149,10 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
     return inside ? cell : Cell();
   };
   block.read(BlockCell::own);
-  block.write_shared(tile_columns, BlockCell::own);
+  block.write_shared(g.in_columns, BlockCell::own);
   block.barrier();
   for_each_tap(mask, [&](int i, int j) {
-    block.read_shared(tile_columns, moved(output, i, j));
+    block.read_shared(g.in_columns, moved(output, i, j));
     block.read_mask(output);
   });
   block.write(output);
@@ -146,18 +160,24 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 }
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
+  const TileSides asked = TileSides::of(tuning[Setting::tile]);
+  if (is_line(p) && asked.rows != asked.columns) return tile_refuses(p, tuning);
   const Sides mask = largest_part(p.mask);
-  const int block = is_line(p) ? kMostThreads : kSquare;
-  const TileSides tile = TileSides::of(tuning[Setting::tile]);
-  if (is_line(p) && tile.rows != tile.columns) return tile_refuses(p, tuning);
-  const int largest_tile = block + 1 - std::max(mask.width, mask.height);
-  if (tile.columns > block + 1 - mask.width || tile.rows > block + 1 - mask.height) {
-    return "its block has a thread for each sample of the input tile, at most " +
-           std::string(is_line(p) ? "1024 x 1" : "32 x 32") +
-           (mask.width == 1 && !is_line(p) ? kNoColumns : "") +
-           "; with this mask --tile must be at most " + std::to_string(largest_tile);
-  }
-  return direct_refuses(p, tuning);
+  const auto rows_beside = [&](int columns) {  // of the largest tile with so many columns
+    return is_line(p) ? 1 : kMostThreads / (columns + mask.width - 1) + 1 - mask.height;
+  };
+  const TileSides tile = tile_of(p, tuning, mask);
+  const int columns = tile.columns + mask.width - 1, rows = tile.rows + mask.height - 1;
+  if (columns * rows <= kMostThreads) return direct_refuses(p, tuning);
+  int largest = kMostThreads + 1 - mask.width;
+  while (!is_line(p) && rows_beside(largest) < largest) --largest;
+  const int rows_left = columns <= kMostThreads ? rows_beside(tile.columns) : 0;
+  return "its block of " + std::to_string(columns) + " x " + std::to_string(rows) +
+         " has a thread for each sample of the input tile, but 1024 at most; use --tile " +
+         std::to_string(largest) + " or less" +
+         (is_line(p) || rows_left < 1
+              ? ""
+              : ", or --tile " + std::to_string(tile.columns) + "x" + std::to_string(rows_left));
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
@@ -168,13 +188,10 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
     const Geometry g = geometry_of(p, job.tuning, sides);
     const bool known = is_default({g.out_columns, g.out_rows}, job.tuning);
     with_side(sides, known, [&](auto side) {
-      constexpr int kBlock = side() ? kTile + side() - 1 : kSquare;
-      auto kernel = tiled_in_kernel<T, side(), kBlock, kBlock>;
-      if constexpr (side() == 0)
-        if (is_line(p)) kernel = tiled_in_kernel<T, 0, 1, kMostThreads>;
-      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
-             outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), idle_of(job.tuning, sides),
-             mask);
+      constexpr int kBlock = kTile + side() - 1;
+      launch(grid_of(g, job.out), block_of(g), stream, tiled_in_kernel < T, side(),
+             side() ? kBlock * kBlock : kMostThreads >, job.input<T>(), outputs_of<T, side()>(job),
+             p.border, job.ghost_cell<T>(), idle_of(job.tuning, sides), mask);
     });
   });
 }
@@ -185,7 +202,7 @@ constexpr Setting kTiledInSettings[] = {Setting::tile, Setting::idle};
 
 extern const Implementation implementation{
     .name = "tiled-in",
-    .summary = "one block per input tile; its last columns and rows of threads only load",
+    .summary = "one block per input tile; threads without an output only load",
     .family = Family::direct,
     .refuses = refuses,
     .prepare = direct_plan<run>,

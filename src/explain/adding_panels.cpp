@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/explain/cell_kinds.hpp"
+#include "src/explain/schedule.hpp"
 #include "src/explain/text.hpp"
 
 namespace convfilt {
@@ -43,19 +44,79 @@ int apart(const Adding& adding, int block) {
   return block / std::max(1, adding.sums);
 }
 
-void number(Panel& panel, const Box& box, int value) {
-  panel.words((box.left + box.right) / 2, (box.top + box.bottom) / 2, std::to_string(value),
-              Align::centre, true);
+void number(Panel& panel, const Box& box, const std::string& text) {
+  const double size =
+      readable_size(text.size(), box.width() * panel.scale_x(), box.height() * panel.scale_y());
+  if (size > 0)
+    panel.words((box.left + box.right) / 2, (box.top + box.bottom) / 2, text, Align::centre, true,
+                size);
+}
+
+/// A number along each axis that has several: "1,2", or "1" where only one has.
+std::string numbers(int x, int across, int y, int down) {
+  if (across > 1 && down > 1) return std::to_string(x) + "," + std::to_string(y);
+  return std::to_string(across > 1 ? x : y);
+}
+
+/// How many blocks along an axis are drawn.
+int shown(const Adding& adding, int tiles) {
+  return std::min(tiles, std::max(3, 2 * adding.steps));
+}
+
+/// Blocks from the upper left corner on, and the intervals of the first division, by the numbers
+/// that the schedule in words gives them.
+std::string intervals_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
+  const Geometry& g = *e.geometry;
+  const Problem& p = e.asked;
+  const BothIntervals on = intervals_of(*e.strategy, p, e.tuning);
+  // Intervals of division 0 along an axis: their places, counted from the first block's first
+  // sample, and their first outputs as the schedule counts them.
+  struct Numbered {
+    Stretch place;
+    int output;
+  };
+  const auto along = [](const transform::Intervals& axis, int shift, int end) {
+    std::vector<Numbered> found;
+    for (int n = 0; n < axis.count; ++n) {
+      const int number = axis.interval(n), from = axis.output(number) + shift - axis.origin;
+      if (axis.division(number) == 0 && from < end)
+        found.push_back({{double(from), double(std::min(end, from + axis.axis.reach()))},
+                         number * axis.axis.apart});
+    }
+    return found;
+  };
+  const int across = shown(g.adding_x, on.x.blocks()), down = shown(g.adding_y, on.y.blocks());
+  const Box blocks = united(samples_of(g, 0, 0), samples_of(g, across - 1, down - 1));
+  const auto columns = along(on.x, p.mask.anchor_x - p.lead_x(), int(blocks.right));
+  const auto rows = along(on.y, p.mask.anchor_y - p.lead_y(), int(blocks.bottom));
+  const Box drawing{std::min(blocks.left, columns[0].place.from),
+                    std::min(blocks.top, rows[0].place.from), blocks.right, blocks.bottom};
+  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  panel.area(blocks, kImageCell);
+  for (const Numbered& row : rows)
+    for (const Numbered& column : columns) {
+      const Box interval{column.place.from, row.place.from, column.place.to, row.place.to};
+      panel.area(interval, turn_kind(1));
+      panel.outline(interval, kWritten);
+      number(panel, interval, numbers(column.output, on.x.divisions, row.output, on.y.divisions));
+    }
+  for (int y = 0; y < down; ++y)
+    for (int x = 0; x < across; ++x) panel.outline(samples_of(g, x, y), kBlockEdge);
+  caption(panel, drawing,
+          std::string(1, letter) + ", division " + numbers(0, on.x.divisions, 0, on.y.divisions) +
+              " of " + times(e, on.x.divisions, on.y.divisions),
+          {"outlined: its intervals of " + times(e, g.out_columns, g.out_rows) +
+               " outputs, by the first one,",
+           "which begin " +
+               times(e, on.x.divisions * on.x.axis.apart, on.y.divisions * on.y.axis.apart) +
+               " apart, so none meet"});
+  return panel.script();
 }
 
 /// Blocks from the upper left corner on, in the colours of their launches, and what those of the
-/// first launch write, or the intervals of the first division.
+/// first launch write.
 std::string launches_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
   const Geometry& g = *e.geometry;
-  const bool divided = g.adding_x.divisions > 0;
-  const auto shown = [](const Adding& adding, int tiles) {
-    return std::min(tiles, std::max(3, 2 * adding.steps));
-  };
   const int across = shown(g.adding_x, e.axes.x.tiles()),
             down = shown(g.adding_y, e.axes.y.tiles());
   const Box drawing = united(united(samples_of(g, 0, 0), samples_of(g, across - 1, down - 1)),
@@ -63,8 +124,7 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
   Panel panel = Panel::around(page, place, drawing, kPanelMargins);
   for (int y = 0; y < down; ++y)
     for (int x = 0; x < across; ++x)
-      panel.area(samples_of(g, x, y),
-                 g.atomic || divided ? kImageCell : turn_kind(launch_of(g, x, y)));
+      panel.area(samples_of(g, x, y), g.atomic ? kImageCell : turn_kind(launch_of(g, x, y)));
   for (int y = 0; g.atomic && y < down; ++y) {
     for (int x = 0; x < across; ++x) {
       // The next blocks' outputs begin in this block's.
@@ -73,24 +133,10 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
       if (y + 1 < down) panel.area(common(outputs, outputs_of(g, x, y + 1)), kSharedOutputCell);
     }
   }
-  const int apart_x = g.adding_x.divisions * apart(g.adding_x, g.in_columns),
-            apart_y = g.adding_y.divisions * apart(g.adding_y, g.in_rows);
-  if (divided) {
-    const Box first = outputs_of(g, 0, 0);
-    for (double y = first.top; y < drawing.bottom; y += apart_y) {
-      for (double x = first.left; x < drawing.right; x += apart_x) {
-        const Box interval = common({x, y, x + g.out_columns, y + g.out_rows}, drawing);
-        panel.area(interval, turn_kind(1));
-        panel.outline(interval, kWritten);
-        number(panel, interval, 1);
-      }
-    }
-  }
   for (int y = 0; y < down; ++y) {
     for (int x = 0; x < across; ++x) {
       const Box outputs = outputs_of(g, x, y), samples = samples_of(g, x, y);
       panel.outline(samples, kBlockEdge);
-      if (divided) continue;
       if (g.atomic || launch_of(g, x, y) == 1) panel.outline(outputs, kWritten);
       // Outlines lie alike in all blocks of a launch, and may reach the blocks behind.
       std::vector<double> columns, rows;
@@ -101,7 +147,8 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
       }
       const Stretch clear_x = clear_of({samples.left, samples.right}, columns, panel.scale_x());
       const Stretch clear_y = clear_of({samples.top, samples.bottom}, rows, panel.scale_y());
-      number(panel, {clear_x.from, clear_y.from, clear_x.to, clear_y.to}, launch_of(g, x, y));
+      number(panel, {clear_x.from, clear_y.from, clear_x.to, clear_y.to},
+             std::to_string(launch_of(g, x, y)));
     }
   }
   std::string title = std::string(1, letter) + ", ";
@@ -109,10 +156,6 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
   if (g.atomic) {
     title += "one launch: blocks add atomically";
     below = {"outlined: the outputs that each block adds to", "violet: shared with a neighbour"};
-  } else if (divided) {
-    title += times(e, g.adding_x.divisions, g.adding_y.divisions) + " divisions: the first one";
-    below = {"outlined: its intervals, " + times(e, g.out_columns, g.out_rows) + " outputs each,",
-             "which lie " + times(e, apart_x, apart_y) + " apart, so none meet"};
   } else {
     title += times(e, g.adding_x.steps, g.adding_y.steps) + " launches: blocks by launch";
     below = {"outlined: what launch 1 writes, " + times(e, g.out_columns, g.out_rows) +
@@ -130,17 +173,16 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
   const Geometry& g = *e.geometry;
   const int columns = apart(g.adding_x, g.in_columns), rows = apart(g.adding_y, g.in_rows);
   const int across = g.adding_x.divisions, down = g.adding_y.divisions;
-  const auto shown = [](int divisions) { return divisions == 1 ? 1 : divisions + 2; };
-  const Box drawing{0, 0, double(shown(across)) * columns, double(shown(down)) * rows};
+  const auto repeated = [](int divisions) { return divisions == 1 ? 1 : divisions + 2; };
+  const Box drawing{0, 0, double(repeated(across)) * columns, double(repeated(down)) * rows};
   Panel panel = Panel::around(page, place, drawing, kPanelMargins);
-  for (int y = 0; y < shown(down); ++y) {
-    for (int x = 0; x < shown(across); ++x) {
+  for (int y = 0; y < repeated(down); ++y) {
+    for (int x = 0; x < repeated(across); ++x) {
       const Box begin{double(x) * columns, double(y) * rows, double(x + 1) * columns,
                       double(y + 1) * rows};
-      const int division = y % down * across + x % across + 1;
-      panel.area(begin, turn_kind(division));
+      panel.area(begin, turn_kind(y % down * across + x % across + 1));
       panel.outline(begin, kBlockEdge);
-      number(panel, begin, division);
+      number(panel, begin, numbers(x % across, across, y % down, down));
     }
   }
   caption(panel, drawing, std::string(1, letter) + ", intervals by division, where they begin",
@@ -150,7 +192,7 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
   return panel.script();
 }
 
-/// The parts of the mask, in the colours of the intervals that they reach.
+/// The parts of the mask, in the colours of the intervals that they reach from a block.
 std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
   const Geometry& g = *e.geometry;
   const Mask& mask = e.asked.mask;
@@ -159,7 +201,7 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
   const std::vector<int>&columns = g.adding_x.parts, &rows = g.adding_y.parts;
   const int across = int(columns.size()), down = int(rows.size());
   const int sums_x = std::min(across, g.adding_x.sums), sums_y = std::min(down, g.adding_y.sums);
-  const bool alone = sums_x == 0;
+  const bool alone = sums_x == 0 || !e.strategy->has(Setting::part);
   const int launches = g.adding_x.steps * g.adding_y.steps;
   double top = 0;
   for (int y = 0; y < down; top += rows[std::size_t(y++)]) {
@@ -170,7 +212,8 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
                              : (down - 1 - y) % sums_y * sums_x + (across - 1 - x) % sums_x + 1;
       panel.area(part, turn_kind(turn));
       panel.outline(part, kBlockEdge);
-      number(panel, part, turn);
+      number(panel, part,
+             alone ? std::to_string(turn) : numbers(across - 1 - x, across, down - 1 - y, down));
     }
   }
   draw_lines(panel, drawing);
@@ -183,7 +226,7 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
              "each in " + launches_words(launches) + " of its own"});
   else
     caption(panel, drawing, title,
-            {"counted from the last part on; parts with one number",
+            {"numbered from the last part on; parts of one colour",
              "reach the same intervals, from different blocks"});
   return panel.script();
 }
@@ -197,7 +240,7 @@ int launch_of(const Geometry& g, int block_x, int block_y) {
 std::vector<DrawAdding> adding_panels(const Explanation& e) {
   const Geometry& g = *e.geometry;
   if (g.adding_x.steps == 0) return {};
-  std::vector<DrawAdding> panels{launches_panel};
+  std::vector<DrawAdding> panels{g.adding_x.divisions > 0 ? intervals_panel : launches_panel};
   if (g.adding_x.divisions * g.adding_y.divisions > 1) panels.push_back(divisions_panel);
   if (g.adding_x.parts.size() * g.adding_y.parts.size() > 1) panels.push_back(parts_panel);
   return panels;

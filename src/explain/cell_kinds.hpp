@@ -58,13 +58,32 @@ inline Box united(const Box& a, const Box& b) {
 inline constexpr double kRow = 16;                       // points from line to line of words
 inline constexpr Margins kPanelMargins{30, 34, 30, 44};  // for a title, and two lines below
 
-/// Writes a title at the panel's top, and lines below the drawing.
+/// The size of letters with which a text fits into so many points.
+inline double letter_size(std::size_t letters, double width, double height) {
+  return std::min({1.0, (width - 3) / (kWordPoints * double(letters)), height / (0.8 * kRow)});
+}
+
+/// The same, but 0 where letters would be too small to be read.
+inline double readable_size(std::size_t letters, double width, double height) {
+  const double size = letter_size(letters, width, height);
+  return size < 0.6 ? 0 : size;
+}
+
+/// Writes a title at the panel's top, and lines below the drawing, in letters with which they stay
+/// in the panel.
 inline void caption(Panel& panel, const Box& drawing, const std::string& title,
                     const std::vector<std::string>& below) {
   const double middle = (drawing.left + drawing.right) / 2;
-  panel.words(middle, panel.view().top + 0.6 * kRow / panel.scale_y(), title, Align::centre, true);
+  const Box& view = panel.view();
+  const double room = 2 * std::min(middle - view.left, view.right - middle) * panel.scale_x();
+  const auto write = [&](double y, const std::string& text, bool bold) {
+    const double letters = double(text.size()) * (bold ? 1.1 : 1);
+    panel.words(middle, y, text, Align::centre, bold,
+                letter_size(std::size_t(letters), room, kRow));
+  };
+  write(view.top + 0.6 * kRow / panel.scale_y(), title, true);
   for (std::size_t k = 0; k < below.size(); ++k)
-    panel.words(middle, drawing.bottom + (0.9 + double(k)) * kRow / panel.scale_y(), below[k]);
+    write(drawing.bottom + (0.9 + double(k)) * kRow / panel.scale_y(), below[k], false);
 }
 
 /// A part of an axis.

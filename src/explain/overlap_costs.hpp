@@ -1,5 +1,5 @@
-/// What overlap-discard, overlap-add and in-parts cost for one problem in the frequency domain,
-/// beside the direct sum, by formula.
+/// What overlap-discard, overlap-add and in-parts cost for one problem, beside the direct sum, by
+/// formula.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace convfilt {
 struct OverlapCosts {
   std::string name;                       ///< and the strategy's, where that is another
   int block_columns = 0, block_rows = 0;  ///< samples of a block; 0 where there are none
-  int frame_columns = 0, frame_rows = 0;  ///< of its transforms
+  int frame_columns = 0, frame_rows = 0;  ///< of its transforms; 0 where there are none
   double blocks = 0;
   double transforms = 0;  ///< there and back, with those of the mask
   double reads = 0;       ///< of samples; ghost cells count
@@ -25,6 +25,9 @@ struct OverlapCosts {
   std::string refusal;  ///< why the strategy does not take the problem; the rest is 0 then
 };
 
-std::vector<OverlapCosts> overlap_costs(const Problem& problem);
+/// The settings that such a comparison may have. Each strategy takes those that it has.
+inline constexpr Setting kOverlapSettings[] = {Setting::domain, Setting::block, Setting::part};
+
+std::vector<OverlapCosts> overlap_costs(const Problem& problem, const Tuning& tuning = {});
 
 }  // namespace convfilt

@@ -80,18 +80,20 @@ ScheduleText text_of(const Intervals& on, const std::string& along, int outputs,
 
 }  // namespace
 
-std::vector<ScheduleText> schedule_texts(const Strategy& strategy, const Problem& p,
-                                         const Tuning& tuning) {
+BothIntervals intervals_of(const Strategy& strategy, const Problem& p, const Tuning& tuning) {
   const transform::BlockSchedule schedule = strategy.has(Setting::part)
                                                 ? transform::in_parts_schedule(p, tuning)
                                                 : transform::overlap_add_schedule(p, tuning);
+  return {divisions_of(schedule.x, p.out_width(), p.lead_x(), p.width),
+          divisions_of(schedule.y, p.out_height(), p.lead_y(), p.height), schedule.divided};
+}
+
+std::vector<ScheduleText> schedule_texts(const Strategy& strategy, const Problem& p,
+                                         const Tuning& tuning) {
+  const BothIntervals on = intervals_of(strategy, p, tuning);
   std::vector<ScheduleText> texts;
-  if (schedule.x.steps > 1)
-    texts.push_back(text_of(divisions_of(schedule.x, p.out_width(), p.lead_x(), p.width), "a row",
-                            p.out_width(), schedule.divided));
-  if (schedule.y.steps > 1)
-    texts.push_back(text_of(divisions_of(schedule.y, p.out_height(), p.lead_y(), p.height),
-                            "a column", p.out_height(), schedule.divided));
+  if (on.x.divisions > 1) texts.push_back(text_of(on.x, "a row", p.out_width(), on.divided));
+  if (on.y.divisions > 1) texts.push_back(text_of(on.y, "a column", p.out_height(), on.divided));
   return texts;
 }
 

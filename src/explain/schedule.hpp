@@ -8,6 +8,7 @@
 
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
+#include "kernels/transform/block_schedule.hpp"
 
 namespace convfilt {
 
@@ -16,6 +17,13 @@ struct ScheduleText {
   std::string heading;
   std::vector<std::pair<std::string, std::string>> lines;
 };
+
+/// All intervals of all divisions, along both axes of the picture.
+struct BothIntervals {
+  transform::Intervals x, y;
+  bool divided;  ///< whether each division has a private buffer
+};
+BothIntervals intervals_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
 
 /// One for each axis along which intervals meet. Long lists end with how many more there are.
 std::vector<ScheduleText> schedule_texts(const Strategy& strategy, const Problem& problem,

@@ -220,8 +220,12 @@ void tell_warps(const Explanation& e, Lines& lines) {
   per_output("shared writes", c.shared_writes);
   per_output("shared reads", c.shared_reads);
   if (c.shared_reads > 0)
-    lines.line("bank conflicts",
-               std::to_string(c.warps.bank_conflicts) + agrees(*e.watched, {"bank conflicts"}));
+    lines.line("bank conflicts", std::to_string(c.warps.bank_conflicts) +
+                                     (c.warps.bank_conflicts > 0
+                                          ? ", because a warp's threads lie in several rows of "
+                                            "the tile, whose cells share banks"
+                                          : "") +
+                                     agrees(*e.watched, {"bank conflicts"}));
   // Without a barrier there is no tile, and nothing but computing.
   lines.line("warps", std::to_string(c.warps.warps) + ", of which " +
                           (c.barriers > 0 ? std::to_string(c.warps.diverge_loading) +

@@ -10,8 +10,6 @@
 namespace convfilt {
 namespace {
 
-constexpr double kLeastLetter = 0.6;  // of the page's letters; smaller ones cannot be read
-
 Box box_of(const SampleGrid& grid) {
   return {double(grid.left), double(grid.top), double(grid.left + grid.columns),
           double(grid.top + grid.rows)};
@@ -23,13 +21,6 @@ Box block_at(const BlockTrace& trace, double x, double y) {
 
 Box output_tile(const Explanation& e) {
   return {0, 0, double(e.geometry->out_columns), double(e.geometry->out_rows)};
-}
-
-/// The size of letters with which a text fits into so many points; 0 where they would be too small.
-double letter_size(std::size_t letters, double width, double height) {
-  const double size =
-      std::min({1.0, (width - 3) / (kWordPoints * double(letters)), height / (0.8 * kRow)});
-  return size < kLeastLetter ? 0 : size;
 }
 
 /// The cells of a grid with one number, as few rectangles: runs of a row, joined with equal ones of
@@ -85,7 +76,8 @@ void draw_turns(Panel& panel, const SampleGrid& turns, const std::vector<Box>& l
     Stretch x = clear_of({box.left, box.right}, columns, panel.scale_x());
     Stretch y = clear_of({box.top, box.bottom}, rows, panel.scale_y());
     const auto size = [&] {
-      return letter_size(number.size(), x.length() * panel.scale_x(), y.length() * panel.scale_y());
+      return readable_size(number.size(), x.length() * panel.scale_x(),
+                           y.length() * panel.scale_y());
     };
     if (size() == 0) x = {box.left, box.right}, y = {box.top, box.bottom};
     if (size() > 0) panel.words(x.middle(), y.middle(), number, Align::centre, true, size());
@@ -165,7 +157,13 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
                             const Box& place, char letter) {
   const Geometry& g = *e.geometry;
   const Box outputs{0, 0, double(trace.out_columns), double(trace.out_rows)};
-  const Box samples = box_of(trace.uses), block = block_at(trace, 0, 0);
+  const Box samples = box_of(trace.uses);
+  // The first thread with an output has the tile's first one.
+  const auto first = std::ranges::find_if(
+      trace.threads, [](const ThreadUses& thread) { return thread.count > 0; });
+  const int before = int(first - trace.threads.begin());
+  const int left = -(before % trace.block_columns), top = -(before / trace.block_columns);
+  const Box block = block_at(trace, left, top);
   const Box drawing = united(united(output_tile(e), samples), block);
   Panel panel = Panel::around(page, place, drawing, kPanelMargins);
   const bool by_taps = sum(trace.direct) > 0;
@@ -183,7 +181,7 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
     draw_turns(panel, turns, {mask_box});
   else
     panel.area(outputs, kOutputCell);
-  SampleGrid idle{0, 0, trace.block_columns, trace.block_rows, {}};
+  SampleGrid idle{left, top, trace.block_columns, trace.block_rows, {}};
   for (const ThreadUses& thread : trace.threads) idle.values.push_back(thread.count == 0);
   for (const auto& [box, is_idle] : rectangles(idle))
     if (is_idle) panel.area(box, kIdleThread);
@@ -282,8 +280,9 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
   for (const auto& [box, value] : rectangles(uses))
     panel.area(box, {shade(most == 1 ? 0 : double(std::max(value, 1) - 1) / (most - 1))});
   draw_lines(panel, drawing);
-  panel.outline(output_tile(e), kTileEdge);
-  const double inside = letter_size(std::to_string(most).size(), panel.scale_x(), panel.scale_y());
+  panel.outline({0, 0, double(trace.out_columns), double(trace.out_rows)}, kTileEdge);
+  const double inside =
+      readable_size(std::to_string(most).size(), panel.scale_x(), panel.scale_y());
   for (int y = 0; y < uses.rows && inside > 0; ++y)
     for (int x = 0; x < uses.columns; ++x)
       panel.words(uses.left + x + 0.5, uses.top + y + 0.5, std::to_string(uses.at(x, y)),
@@ -292,8 +291,8 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
     return std::to_string(*std::ranges::max_element(numbers)).size();
   };
   // Beside the drawing there is room for wider numbers, one below the other.
-  const double above = letter_size(digits(along_x), panel.scale_x(), kRow);
-  const double beside = letter_size(digits(along_y), 30, panel.scale_y());
+  const double above = readable_size(digits(along_x), panel.scale_x(), kRow);
+  const double beside = readable_size(digits(along_y), 30, panel.scale_y());
   for (int x = 0; x < uses.columns && above > 0 && (uses.rows > 1 || inside == 0); ++x)
     panel.words(uses.left + x + 0.5, drawing.top - 0.6 * kRow / panel.scale_y(),
                 std::to_string(along_x[std::size_t(x)]), Align::centre, true, above);

@@ -272,19 +272,22 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
   panel.outline(image, kImageEdge);
   panel.outline(corner.output, kBlockPen);
   panel.outline(middle.output, kBlockPen);
-  const auto name = [&](const BlockBoxes& block, const char* letter) {
+  // Where a block is too small for its letter, that stands beside it: A's before the picture.
+  const auto name = [&](const BlockBoxes& block, std::string_view letter, bool first) {
     const Box& box = block.output;
-    const double width = box.width() * panel.scale_x(), height = box.height() * panel.scale_y();
-    const bool inside = width > 2 * kLetterPoints && height > 2 * kLetterPoints;
-    const double right = inside ? 0 : box.width() / 2 + 1.2 * kLetterPoints / panel.scale_x();
-    const double below = inside ? 0 : 1.2 * kLetterPoints / panel.scale_y();
-    panel.words((box.left + box.right) / 2 + right, (box.top + box.bottom) / 2 + below, letter,
-                Align::centre, true);
+    const double gap = 3 / panel.scale_x(), y = (box.top + box.bottom) / 2;
+    if (box.width() * panel.scale_x() > 2 * kLetterPoints * double(letter.size()) &&
+        box.height() * panel.scale_y() > 2 * kLetterPoints)
+      panel.words((box.left + box.right) / 2, y, letter, Align::centre, true);
+    else if (first)
+      panel.words(box.left - gap, y, letter, Align::right, true);
+    else
+      panel.words(box.right + gap, y, letter, Align::left, true);
   };
   const bool one =
       corner.output.left == middle.output.left && corner.output.top == middle.output.top;
-  name(corner, one ? "A, B" : "A");
-  if (!one) name(middle, "B");
+  name(corner, one ? "A, B" : "A", true);
+  if (!one) name(middle, "B", false);
   caption(panel, whole,
           "picture " + std::to_string(e.problem.width) + " x " + std::to_string(e.problem.height) +
               ", " + std::to_string(x.tiles()) + " x " + std::to_string(y.tiles()) + " blocks",
@@ -431,9 +434,9 @@ bool shows_middle(const Explanation& e) {
 
 void check_output(OutputAt at, const Problem& problem) {
   const int width = problem.out_width(), height = problem.out_height();
-  if (at.x < width && at.y < height) return;
+  if (at.x >= 0 && at.y >= 0 && at.x < width && at.y < height) return;
   throw UsageError("--at: there is no output at " + std::to_string(at.x) + "," +
-                   std::to_string(at.y) + "; the last one of this result is at " +
+                   std::to_string(at.y) + "; this result has those from 0,0 to " +
                    std::to_string(width - 1) + "," + std::to_string(height - 1));
 }
 

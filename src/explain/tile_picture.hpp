@@ -29,7 +29,7 @@ struct OutputAt {
   int x = 0, y = 0;
 };
 
-/// Throws UsageError where the problem's result has no such output. Neither number is negative.
+/// Throws UsageError where the problem's result has no such output.
 void check_output(OutputAt at, const Problem& problem);
 
 /// The image with its blocks, one in the corner and one in the middle enlarged, or the one that

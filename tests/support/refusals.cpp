@@ -196,12 +196,9 @@ Expected by_smoothness(const Problem& p) {
 }
 
 /// The largest side of the parts that a mask above 31x31 is cut into, in equal shares.
-int largest_part_side(const Mask& mask) {
-  const auto share = [](int side) {
-    const int parts = (side + 30) / 31;
-    return (side + parts - 1) / parts;
-  };
-  return std::max(share(mask.width), share(mask.height));
+int largest_part_of(int side) {
+  const int parts = (side + 30) / 31;
+  return (side + parts - 1) / parts;
 }
 
 /// Steps must keep apart the blocks whose outputs overlap by the mask.
@@ -237,8 +234,9 @@ int side_of(const Problem& p) {
 }
 
 Expected by_threads(const Problem& p, const Runner& runner) {
-  const int threads = p.mask.height == 1 ? 1024 : 32;  // along an axis
-  if (runner.tuning[Setting::tile] + largest_part_side(p.mask) - 1 > threads)
+  const TileSides tile = TileSides::of(runner.tuning[Setting::tile]);
+  const int rows = p.mask.height == 1 ? 1 : tile.rows + largest_part_of(p.mask.height) - 1;
+  if (tile.columns > 0 && (tile.columns + largest_part_of(p.mask.width) - 1) * rows > 1024)
     return refuses("a block has a thread for each sample of the input tile");
   return kTakes;
 }

@@ -49,7 +49,7 @@ printf 'anchor: 0 3\n1 1 1\n1 1 1\n1 1 1\n1 1 2\n' >corner.txt
 convfilt explain tiled-in --mask corner.txt --tile 8 --picture corner.svg >/dev/null
 grep -q 'A, corner' corner.svg || fail "no picture of a mask with its anchor in a corner"
 convfilt explain in-parts --mask 8x8 --part 4 --block 8 --accumulate divisions --picture parts.svg >/dev/null
-for words in '3 x 3 divisions: the first one' 'which lie 12 x 12 apart, so none meet' 'each division has a private buffer' 'mask of 8 x 8 in 2 x 2 parts'; do
+for words in 'division 0,0 of 3 x 3' 'which begin 12 x 12 apart, so none meet' 'each division has a private buffer' 'mask of 8 x 8 in 2 x 2 parts'; do
   grep -q "$words" parts.svg || fail "in-parts: no '$words'"
 done
 # The default picture grows where it has no whole block in its middle, and one of a given size stays.

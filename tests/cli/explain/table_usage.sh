@@ -24,4 +24,7 @@ try explain tiled-out --json
 try explain --table overlap tile=8
 try explain overlap-add --table overlap
 try explain --table overlap --picture tiles.svg
+try explain --table overlap --tile 8
+try explain --table overlap --steps 2
+try explain --table tile=8 mask=5 --block 8
 try explain --table overlap --mask 5x5 --size 3x3 --mode valid

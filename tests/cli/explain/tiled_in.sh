@@ -4,3 +4,11 @@
 convfilt explain tiled-in --mask 5x5 --tile 16
 # A filter's name does as well, and gives the same numbers.
 convfilt explain tiled-in --mask gaussian5 --tile 16 | sed 's/gaussian5/gaussian/' | diff - <(convfilt explain tiled-in --tile 16)
+# Which threads idle, in square tiles and others; a tile's cells lie close together, so that no two share a bank.
+for way in "--idle last" "--idle rim" "--tile 16x8 --idle rim --mask 4x3" "--idle rim --mask 5x1" "--tile 32x8"; do
+  # shellcheck disable=SC2086  # words
+  convfilt explain tiled-in $way | grep -E '^tiled-in|^  (settings|block|computing|note|bank conflicts) '
+done
+# Where cells share banks, the reason stands beside the number.
+convfilt explain tiled-out --tile 8 | grep '^  bank conflicts'
+convfilt explain tiled-out --tile 32 | grep '^  bank conflicts'

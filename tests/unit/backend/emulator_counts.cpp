@@ -19,7 +19,8 @@ namespace {
 constexpr int kSquare = 32;  // side of the largest square block
 constexpr int kTile = 16;    // side of an output tile by default
 constexpr int kLine = 256;   // most columns of a block under a mask of one row, which has one row
-constexpr int kAskedTiles[] = {0, 16, 5, 40, TileSides{12, 5}.value()};  // --tile; 0: not given
+constexpr int kAskedTiles[] = {
+    0, 16, 5, 40, TileSides{12, 5}.value(), TileSides{40, 6}.value()};  // --tile; 0: not given
 
 Tuning tuning_of(int tile, int halo = kSweeps, int outputs = 0) {
   Tuning tuning;
@@ -221,10 +222,10 @@ TEST_CASE("tiled-in loads one sample a thread") {
       const int rows = kSquare + 1 - int(y.side);
       TileSides tile = tile_of(p, asked);
       if (!asked) tile = {std::min(tile.columns, columns), std::min(tile.rows, rows)};
-      if (impossible(p, asked) || (!is_line(p) && (tile.columns > columns || tile.rows > rows)))
-        continue;
+      const std::uint64_t threads = (tile.columns + x.side - 1) * (tile.rows + y.side - 1);
+      if ((is_line(p) && impossible(p, asked)) || threads > 1024) continue;
       const std::uint64_t blocks = x.tiles(tile.columns) * y.tiles(tile.rows);
-      const std::uint64_t cells = blocks * (tile.columns + x.side - 1) * (tile.rows + y.side - 1);
+      const std::uint64_t cells = blocks * threads;
       Expected e = with_ghosts(p, cells, x.loads_inside(tile.columns) * y.loads_inside(tile.rows));
       e.shared_reads = x.taps() * y.taps();
       e.blocks = blocks;

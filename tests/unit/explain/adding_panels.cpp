@@ -166,7 +166,7 @@ TEST_CASE("a page has the drawings of its strategy") {
   has(unrolled, "'along a row: 1 1 1 1 2 2 … 2 2 1 1 1 1'");
   has(script({"overlap-add", 5, 5, {}}), "'C, 2 x 2 launches: blocks by launch'");
   has(script({"in-parts", 9, 9, {{Setting::block, 8}, {Setting::part, 4}}}),
-      "'C, 3 x 3 divisions: the first one'");
+      "'C, division 0,0 of 3 x 3'");
   has(script({"in-parts", 9, 9, {{Setting::block, 8}, {Setting::part, 4}}}),
       "'E, mask of 9 x 9 in 3 x 3 parts'");
   CHECK(script({"winograd", 3, 3, {}}).find("'C, ") == std::string::npos);

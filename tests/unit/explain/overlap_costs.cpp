@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/registry.hpp"
@@ -62,6 +63,72 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE("without transforms: reads, additions and multiplications are those that are counted") {
+  if (emulator_missing()) return;
+  const auto tuned = [](int block, int part) {
+    Tuning tuning;
+    tuning[Setting::domain] = kSpatial;
+    tuning[Setting::block] = block;
+    tuning[Setting::part] = part;
+    return tuning;
+  };
+  for (const auto& [w, h, block, part] : {std::array{9, 9, 0, 0},
+                                          {9, 9, 12, 3},
+                                          {5, 1, 16, 0},
+                                          {1, 5, 8, 4},
+                                          {31, 3, 40, 0},
+                                          {40, 2, 40, 20},
+                                          {36, 33, 0, 0}}) {
+    for (const Mode mode : kModes) {
+      const Problem p{101,
+                      67,
+                      1,
+                      Depth::f32,
+                      mode == Mode::full ? Border::constant : Border::reflect,
+                      mode == Mode::full ? 0 : 0.5,
+                      box_mask(w, h),
+                      mode};
+      const Tuning tuning = tuned(block, part);
+      const auto all = overlap_costs(p, tuning);
+      for (std::size_t k = 0; k < 3; ++k) {
+        INFO(kNames[k] << ", " << to_string(p) << ", " << to_string(tuning));
+        const OverlapCosts& costs = all[k];
+        const Strategy& strategy = *find_strategy(kNames[k]);
+        PlanOptions options;
+        options.tuning = tuned(block, k == 2 ? part : 0);
+        CHECK(costs.refusal == strategy.refusal(p, options.tuning));
+        if (!costs.refusal.empty()) continue;
+        const auto plan = strategy.prepare(p, DeviceKind::emulator, options);
+        Image in(p.width, p.height, 1, p.depth), out(p.out_width(), p.out_height(), 1, p.depth);
+        std::fill_n(in.view().row(0), in.view().pitch * p.height, std::byte(0));
+        plan->run(in.view(), out.view());
+        const Counts counts = plan->counts();
+        CHECK(costs.transforms == 0);
+        CHECK(costs.frame_columns == 0);
+        CHECK(costs.reads == double(counts.global_reads + counts.ghost_cells));
+        CHECK(costs.multiplications == double(counts.mask_reads));
+        if (k > 0) CHECK(costs.additions == double(counts.sum_adds));
+        CHECK(costs.bytes > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a block's side holds for all three strategies, and a part's for in-parts alone") {
+  const Problem p{1024, 1024, 1, Depth::f32, Border::replicate, 0, box_mask(9, 9)};
+  Tuning tuning;
+  tuning[Setting::block] = 24;
+  tuning[Setting::part] = 8;
+  const auto all = overlap_costs(p, tuning);
+  for (std::size_t k = 0; k < 3; ++k) CHECK(all[k].block_columns == 24);
+  CHECK(all[0].blocks == 64 * 64);  // of 16 outputs each
+  CHECK(all[1].blocks == 43 * 43);  // of 1032 samples
+  // Two parts an axis: a transform of each, of each block, and back of each interval.
+  CHECK(all[2].transforms > all[1].transforms);
+  tuning[Setting::block] = 8;
+  CHECK(overlap_costs(p, tuning)[0].refusal.find("--block=9") != std::string::npos);
 }
 
 TEST_CASE("costs of 9x9 on 1024x1024, by hand") {
