@@ -440,6 +440,7 @@ void read_tables(ExplainCommand& command) {
             "--table overlap: it compares the strategies that cut a picture into blocks, for one "
             "--mask and --size, with --block, --part and --domain; leave out a strategy, tile= and "
             "mask=");
+    strategy = "in-parts";  // which has all settings of that table
     return;
   }
   for (const auto& [key, sides] : {std::pair{"tile", &table.tiles}, {"mask", &table.masks}})
@@ -452,7 +453,7 @@ void read_tables(ExplainCommand& command) {
 
 void check_tables(ExplainCommand& command, const Raw& raw) {
   const std::string& strategy = command.convolver.request.strategy;
-  if (strategy != Request().strategy) {
+  if (!command.table.overlap && strategy != Request().strategy) {
     Words names;
     for (const Strategy* each : strategies_with_reuse()) names.emplace_back(each->name);
     if (const Strategy* const known = find_strategy(strategy))

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt {
 

@@ -164,14 +164,14 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
   const int before = int(first - trace.threads.begin());
   const int left = -(before % trace.block_columns), top = -(before / trace.block_columns);
   const Box block = block_at(trace, left, top);
-  const Box drawing = united(united(output_tile(e), samples), block);
+  const Mask& mask = e.problem.mask;
+  const Box mask_box{double(-mask.anchor_x), double(-mask.anchor_y),
+                     double(mask.width - mask.anchor_x), double(mask.height - mask.anchor_y)};
+  const Box drawing = united(united(output_tile(e), samples), united(mask_box, block));
   Panel panel = Panel::around(page, place, drawing, kPanelMargins);
   const bool by_taps = sum(trace.direct) > 0;
   panel.area(samples, by_taps ? kTapCell : kHaloCell);
 
-  const Mask& mask = e.problem.mask;
-  const Box mask_box{double(-mask.anchor_x), double(-mask.anchor_y),
-                     double(mask.width - mask.anchor_x), double(mask.height - mask.anchor_y)};
   SampleGrid turns{0, 0, trace.out_columns, trace.out_rows, {}};
   for (int row = 0; row < trace.out_rows; ++row)
     for (int col = 0; col < trace.out_columns; ++col)
@@ -270,7 +270,8 @@ std::string uses_words(const std::vector<int>& uses) {
 std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
                        const Box& place, char letter) {
   const SampleGrid& uses = trace.uses;
-  const Box drawing = box_of(uses);
+  const Box outputs{0, 0, double(trace.out_columns), double(trace.out_rows)};
+  const Box drawing = united(box_of(uses), outputs);
   Panel panel = Panel::around(page, place, drawing, {44, 52, 16, 44});
   const int most = *std::ranges::max_element(uses.values);
   std::vector<int> along_x, along_y;  // the first row and column have one output across
@@ -280,7 +281,7 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
   for (const auto& [box, value] : rectangles(uses))
     panel.area(box, {shade(most == 1 ? 0 : double(std::max(value, 1) - 1) / (most - 1))});
   draw_lines(panel, drawing);
-  panel.outline({0, 0, double(trace.out_columns), double(trace.out_rows)}, kTileEdge);
+  panel.outline(outputs, kTileEdge);
   const double inside =
       readable_size(std::to_string(most).size(), panel.scale_x(), panel.scale_y());
   for (int y = 0; y < uses.rows && inside > 0; ++y)

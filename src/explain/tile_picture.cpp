@@ -131,6 +131,8 @@ void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes, Samp
   } else if (sample == Sample::given) {
     x = at.x + e.axes.x.shift();
     y = at.y + e.axes.y.shift();
+    if (boxes.overlap) x = std::clamp(x, from.left, from.right - 1);
+    if (boxes.overlap) y = std::clamp(y, from.top, from.bottom - 1);
   }
   const int width = boxes.overlap ? g.out_columns - g.in_columns + 1 : mask.width;
   const int height = boxes.overlap ? g.out_rows - g.in_rows + 1 : mask.height;
