@@ -136,44 +136,60 @@ Table table_of(std::span<const ReuseRow> rows, int dimensions, Depth depth,
 }
 
 /// Tables under their titles, and what there is to say of all of them.
-template <class Heading, class Shown, class Sentence>
-std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem& picture,
-                       Heading heading, Shown shown, Sentence sentence) {
+struct Tables {
+  std::vector<std::pair<std::string, Table>> titled;
+  std::vector<std::string> sentences;
+};
+
+std::string to_text(const Tables& tables) {
   std::string text;
+  for (const auto& [title, table] : tables.titled)
+    text += title + "\n" + as_text(table, terminal_width(STDOUT_FILENO)) + "\n";
+  for (const std::string& sentence : tables.sentences) text += sentence + "\n";
+  return text;
+}
+
+std::string to_markdown(const Tables& tables) {
+  std::string text;
+  for (const auto& [title, table] : tables.titled)
+    text += "**" + title + "**\n\n" + as_markdown(table) + "\n";
+  for (const std::string& sentence : tables.sentences)
+    text += "- " + escaped_markdown(sentence) + "\n";
+  return text;
+}
+
+Tables reuse_tables(std::span<const std::vector<ReuseRow>> all, const Problem& picture) {
+  Tables tables;
   bool refused = false;
   for (int dimensions = 1; dimensions <= 2; ++dimensions) {
     const std::vector<ReuseRow>& rows = all[std::size_t(dimensions) - 1];
     for (const Figures& figures : kFigures)
-      text += heading((dimensions == 1 ? "One dimension: " : "Two dimensions: ") +
-                      std::string(figures.title)) +
-              shown(table_of(rows, dimensions, picture.depth, figures)) + "\n";
+      tables.titled.emplace_back(
+          (dimensions == 1 ? "One dimension: " : "Two dimensions: ") + std::string(figures.title),
+          table_of(rows, dimensions, picture.depth, figures));
     for (const ReuseRow& row : rows)
       for (const ReuseCell& cell : row.cells)
         refused = refused || (cell.reads > 0 && !cell.refusal.empty());
   }
-  const std::string size = std::to_string(picture.width) + "x" + std::to_string(picture.height) +
-                           " " + std::string(name_of(picture.depth));
-  text += sentence(
+  tables.sentences = {
       "Reuse: taps of a block's outputs / its reads of global memory, or fetches of a texture, far "
-      "from the edges.");
-  text += sentence(
+      "from the edges.",
       "Ghosts out: taps on samples of a picture / reads of all its blocks, where ghost cells are "
       "not read. The picture is " +
-      size + ", or one such row.");
-  text += sentence(
+          std::to_string(picture.width) + "x" + std::to_string(picture.height) + " " +
+          std::string(name_of(picture.depth)) + ", or one such row.",
       "Operations: two a tap. Weights come from constant memory and are not counted; if each were "
-      "read from global memory, too, basic would have half. An output is stored once.");
-  text += sentence(
+      "read from global memory, too, basic would have half. An output is stored once.",
       "Tile: the side of a block. It is the output tile's, or the input tile's where the block has "
       "a thread for each sample of that. Elsewhere --tile is always the output tile's side, which "
       "is less than the input tile's by the mask's side less 1. For overlap-save it is the outputs "
-      "that a block keeps, and --block the input tile's side.");
-  text += sentence(
+      "that a block keeps, and --block the input tile's side.",
       "Limit: what larger tiles approach. As in: the lecture or book with that row. PMPP's 4th "
-      "edition counts the bytes read, and its 5th the bytes stored, too.");
-  text += sentence("-: the mask leaves no output of the tile.");
-  if (refused) text += sentence("*: by formula alone, since no block has that many threads.");
-  return text;
+      "edition counts the bytes read, and its 5th the bytes stored, too.",
+      "-: the mask leaves no output of the tile."};
+  if (refused)
+    tables.sentences.emplace_back("*: by formula alone, since no block has that many threads.");
+  return tables;
 }
 
 std::string reuse_json(std::span<const std::vector<ReuseRow>> all, const Problem& picture) {
@@ -228,32 +244,27 @@ Table overlap_table(std::span<const OverlapCosts> all) {
   return table;
 }
 
-template <class Heading, class Shown, class Sentence>
-std::string overlap_text(std::span<const OverlapCosts> all, const Problem& p, const Tuning& tuning,
-                         Heading heading, Shown shown, Sentence sentence) {
+Tables overlap_tables(std::span<const OverlapCosts> all, const Problem& p, const Tuning& tuning) {
   const std::string settings = to_string(tuning);
-  std::string text = heading("Overlap-discard beside overlap-add: " + to_string(p) +
-                             (settings.empty() ? "" : ", " + settings)) +
-                     shown(overlap_table(all)) + "\n";
-  text += sentence(
-      "Reads: samples of the picture that kernels ask for, ghost cells among them. "
-      "Overlap-discard reads those under two blocks twice.");
-  text += sentence(
-      "Writes: outputs, and sums when they are set. Additions: to sums, each a read and a "
-      "write, since outputs of blocks overlap.");
-  text += sentence(
-      "Launches: kernels, and calls of a library for a batch of transforms. Transforms: "
-      "there, back, and of the mask.");
-  text += sentence(
-      tuning[Setting::domain] == kSpatial
-          ? "Multiplications: one for each weight of an output, and for zeros beside a block's "
-            "samples."
-          : "Multiplications: N log2 N for a transform of N real samples, and four for each "
-            "product of two frequencies; N M for N outputs of a direct sum under M weights.");
-  text += sentence("Bytes: of both pictures and of all that lies between, on a CPU.");
+  Tables tables{
+      {{"Overlap-discard beside overlap-add: " + to_string(p) +
+            (settings.empty() ? "" : ", " + settings),
+        overlap_table(all)}},
+      {"Reads: samples of the picture that kernels ask for, ghost cells among them. "
+       "Overlap-discard reads those under two blocks twice.",
+       "Writes: outputs, and sums when they are set. Additions: to sums, each a read and a "
+       "write, since outputs of blocks overlap.",
+       "Launches: kernels, and calls of a library for a batch of transforms. Transforms: "
+       "there, back, and of the mask.",
+       tuning[Setting::domain] == kSpatial
+           ? "Multiplications: one for each weight of an output, and for zeros beside a block's "
+             "samples."
+           : "Multiplications: N log2 N for a transform of N real samples, and four for each "
+             "product of two frequencies; N M for N outputs of a direct sum under M weights.",
+       "Bytes: of both pictures and of all that lies between, on a CPU."}};
   for (const OverlapCosts& costs : all)
-    if (!costs.refusal.empty()) text += sentence(costs.name + ": " + costs.refusal + ".");
-  return text;
+    if (!costs.refusal.empty()) tables.sentences.push_back(costs.name + ": " + costs.refusal + ".");
+  return tables;
 }
 
 std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p,
@@ -272,29 +283,21 @@ std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p,
   return json.dump(2) + "\n";
 }
 
-void write_tables(const ExplainCommand& command, const Problem& picture) {
-  bool printed = false;
-  const auto write = [&](const std::string& path, const std::string& text) {
-    if (path.empty()) return;
-    printed = printed || path == "-";
+/// Writes the tables in the ways that the command asks for, or as text.
+void write_tables(const ReuseTables& asked, const std::string& json, const Tables& tables) {
+  for (const auto& [path, text] :
+       {std::pair{asked.json, json}, {asked.markdown, to_markdown(tables)}}) {
     if (path == "-")
       print_result(text);
-    else
+    else if (!path.empty())
       write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
-  };
-  // `json` and `text_by` make the texts; the latter takes three ways to write its pieces.
-  const auto write_all = [&](const std::string& json, auto text_by) {
-    write(command.table.json, json);
-    write(command.table.markdown,
-          text_by([](const std::string& title) { return "**" + title + "**\n\n"; },
-                  [](const Table& t) { return as_markdown(t); },
-                  [](const std::string& text) { return "- " + escaped_markdown(text) + "\n"; }));
-    if (!printed)
-      print_text(text_by([](const std::string& title) { return title + "\n"; },
-                         [](const Table& t) { return as_text(t, terminal_width(STDOUT_FILENO)); },
-                         [](const std::string& text) { return text + "\n"; }));
-  };
-  if (command.table.overlap) {
+  }
+  if (asked.json != "-" && asked.markdown != "-") print_text(to_text(tables));
+}
+
+void make_tables(const ExplainCommand& command, const Problem& picture) {
+  const ReuseTables& asked = command.table;
+  if (asked.overlap) {
     Problem problem = picture;
     problem.mask = mask_named(command.mask.value_or(kDefaultMasks[0]));
     if (command.flip) problem.mask = flipped(problem.mask);
@@ -302,21 +305,16 @@ void write_tables(const ExplainCommand& command, const Problem& picture) {
       throw UsageError("--table overlap: " + refusal);
     const Tuning& tuning = command.convolver.request.tuning;
     const std::vector<OverlapCosts> costs = overlap_costs(problem, tuning);
-    return write_all(overlap_json(costs, problem, tuning),
-                     [&](auto heading, auto shown, auto sentence) {
-                       return overlap_text(costs, problem, tuning, heading, shown, sentence);
-                     });
+    return write_tables(asked, overlap_json(costs, problem, tuning),
+                        overlap_tables(costs, problem, tuning));
   }
   std::vector<const Strategy*> strategies = strategies_with_reuse();
   if (const std::string& name = command.convolver.request.strategy; name != Request().strategy)
     strategies = {find_strategy(name)};
-  const ReuseTables& table = command.table;
   const std::vector<ReuseRow> all[] = {
-      reuse_rows(strategies, picture, 1, table.masks, table.tiles),
-      reuse_rows(strategies, picture, 2, table.masks, table.tiles)};
-  write_all(reuse_json(all, picture), [&](auto heading, auto shown, auto sentence) {
-    return reuse_text(all, picture, heading, shown, sentence);
-  });
+      reuse_rows(strategies, picture, 1, asked.masks, asked.tiles),
+      reuse_rows(strategies, picture, 2, asked.masks, asked.tiles)};
+  write_tables(asked, reuse_json(all, picture), reuse_tables(all, picture));
 }
 
 }  // namespace
@@ -330,7 +328,7 @@ void run(const ExplainCommand& command) {
   problem.border = options.border;
   problem.border_value = options.border_value;
   problem.mode = options.mode;
-  if (command.table.wanted()) return write_tables(command, problem);
+  if (command.table.wanted()) return make_tables(command, problem);
   const Strategy& strategy = *find_strategy(options.request.strategy);
   problem = with_mask(problem, command, strategy);
   if (command.flip) problem.mask = flipped(problem.mask);

@@ -35,10 +35,6 @@ Box outputs_of(const Geometry& g, int block_x, int block_y) {
   return {x, y, x + g.out_columns, y + g.out_rows};
 }
 
-std::string launches_words(int launches) {
-  return std::to_string(launches) + (launches == 1 ? " launch" : " launches");
-}
-
 /// Outputs from interval to interval of a schedule, which is L1.
 int apart(const Adding& adding, int block) {
   return block / std::max(1, adding.sums);
@@ -65,7 +61,7 @@ int shown(const Adding& adding, int tiles) {
 
 /// Blocks from the upper left corner on, and the intervals of the first division, by the numbers
 /// that the schedule in words gives them.
-std::string intervals_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
+std::string intervals_panel(const Explanation& e, const Spot& spot) {
   const Geometry& g = *e.geometry;
   const Problem& p = e.asked;
   const BothIntervals on = intervals_of(*e.strategy, p, e.tuning);
@@ -89,9 +85,10 @@ std::string intervals_panel(const Explanation& e, PlotSize page, const Box& plac
   const Box blocks = united(samples_of(g, 0, 0), samples_of(g, across - 1, down - 1));
   const auto columns = along(on.x, p.mask.anchor_x - p.lead_x(), int(blocks.right));
   const auto rows = along(on.y, p.mask.anchor_y - p.lead_y(), int(blocks.bottom));
-  const Box drawing{std::min(blocks.left, columns[0].place.from),
-                    std::min(blocks.top, rows[0].place.from), blocks.right, blocks.bottom};
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Box drawing = blocks;
+  for (const Numbered& column : columns) drawing.left = std::min(drawing.left, column.place.from);
+  for (const Numbered& row : rows) drawing.top = std::min(drawing.top, row.place.from);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   panel.area(blocks, kImageCell);
   for (const Numbered& row : rows)
     for (const Numbered& column : columns) {
@@ -102,37 +99,36 @@ std::string intervals_panel(const Explanation& e, PlotSize page, const Box& plac
     }
   for (int y = 0; y < down; ++y)
     for (int x = 0; x < across; ++x) panel.outline(samples_of(g, x, y), kBlockEdge);
-  caption(panel, drawing,
-          std::string(1, letter) + ", division " + numbers(0, on.x.divisions, 0, on.y.divisions) +
-              " of " + times(e, on.x.divisions, on.y.divisions),
-          {"outlined: its intervals of " + times(e, g.out_columns, g.out_rows) +
-               " outputs, by the first one,",
-           "which begin " +
-               times(e, on.x.divisions * on.x.axis.apart, on.y.divisions * on.y.axis.apart) +
-               " apart, so none meet"});
-  return panel.script();
+  return captioned(
+      panel, drawing,
+      std::string(1, spot.letter) + ", division " + numbers(0, on.x.divisions, 0, on.y.divisions) +
+          " of " + times(e, on.x.divisions, on.y.divisions),
+      {"outlined: its intervals of " + times(e, g.out_columns, g.out_rows) +
+           " outputs, by the first one,",
+       "which begin " +
+           times(e, on.x.divisions * on.x.axis.apart, on.y.divisions * on.y.axis.apart) +
+           " apart, so none meet"});
 }
 
 /// Blocks from the upper left corner on, in the colours of their launches, and what those of the
 /// first launch write.
-std::string launches_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
+std::string launches_panel(const Explanation& e, const Spot& spot) {
   const Geometry& g = *e.geometry;
-  const int across = shown(g.adding_x, e.axes.x.tiles()),
-            down = shown(g.adding_y, e.axes.y.tiles());
+  const int across = shown(g.adding_x, e.axes.x.tiles());
+  const int down = shown(g.adding_y, e.axes.y.tiles());
   const Box drawing = united(united(samples_of(g, 0, 0), samples_of(g, across - 1, down - 1)),
                              united(outputs_of(g, 0, 0), outputs_of(g, across - 1, down - 1)));
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   for (int y = 0; y < down; ++y)
     for (int x = 0; x < across; ++x)
       panel.area(samples_of(g, x, y), g.atomic ? kImageCell : turn_kind(launch_of(g, x, y)));
-  for (int y = 0; g.atomic && y < down; ++y) {
+  for (int y = 0; g.atomic && y < down; ++y)
     for (int x = 0; x < across; ++x) {
       // The next blocks' outputs begin in this block's.
       const Box outputs = outputs_of(g, x, y);
       if (x + 1 < across) panel.area(common(outputs, outputs_of(g, x + 1, y)), kSharedOutputCell);
       if (y + 1 < down) panel.area(common(outputs, outputs_of(g, x, y + 1)), kSharedOutputCell);
     }
-  }
   for (int y = 0; y < down; ++y) {
     for (int x = 0; x < across; ++x) {
       const Box outputs = outputs_of(g, x, y), samples = samples_of(g, x, y);
@@ -151,31 +147,28 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
              std::to_string(launch_of(g, x, y)));
     }
   }
-  std::string title = std::string(1, letter) + ", ";
-  std::vector<std::string> below;
-  if (g.atomic) {
-    title += "one launch: blocks add atomically";
-    below = {"outlined: the outputs that each block adds to", "violet: shared with a neighbour"};
-  } else {
-    title += times(e, g.adding_x.steps, g.adding_y.steps) + " launches: blocks by launch";
-    below = {"outlined: what launch 1 writes, " + times(e, g.out_columns, g.out_rows) +
-                 " outputs a block",
-             "its blocks lie " +
-                 times(e, g.adding_x.steps * g.in_columns, g.adding_y.steps * g.in_rows) +
-                 " apart, so none meet"};
-  }
-  caption(panel, drawing, title, below);
-  return panel.script();
+  const std::string title(1, spot.letter);
+  if (g.atomic)
+    return captioned(
+        panel, drawing, title + ", one launch: blocks add atomically",
+        {"outlined: the outputs that each block adds to", "violet: shared with a neighbour"});
+  const int steps_x = g.adding_x.steps, steps_y = g.adding_y.steps;
+  return captioned(panel, drawing,
+                   title + ", " + times(e, steps_x, steps_y) + " launches: blocks by launch",
+                   {"outlined: what launch 1 writes, " + times(e, g.out_columns, g.out_rows) +
+                        " outputs a block",
+                    "its blocks lie " + times(e, steps_x * g.in_columns, steps_y * g.in_rows) +
+                        " apart, so none meet"});
 }
 
 /// Where intervals begin, in the colours of their divisions.
-std::string divisions_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
+std::string divisions_panel(const Explanation& e, const Spot& spot) {
   const Geometry& g = *e.geometry;
   const int columns = apart(g.adding_x, g.in_columns), rows = apart(g.adding_y, g.in_rows);
   const int across = g.adding_x.divisions, down = g.adding_y.divisions;
   const auto repeated = [](int divisions) { return divisions == 1 ? 1 : divisions + 2; };
   const Box drawing{0, 0, double(repeated(across)) * columns, double(repeated(down)) * rows};
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   for (int y = 0; y < repeated(down); ++y) {
     for (int x = 0; x < repeated(across); ++x) {
       const Box begin{double(x) * columns, double(y) * rows, double(x + 1) * columns,
@@ -185,24 +178,23 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
       number(panel, begin, numbers(x % across, across, y % down, down));
     }
   }
-  caption(panel, drawing, std::string(1, letter) + ", intervals by division, where they begin",
-          {"one begins every " + times(e, columns, rows) + " outputs, and is",
-           times(e, g.out_columns, g.out_rows) + " wide" +
-               std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
-  return panel.script();
+  return captioned(
+      panel, drawing, std::string(1, spot.letter) + ", intervals by division, where they begin",
+      {"one begins every " + times(e, columns, rows) + " outputs, and is",
+       times(e, g.out_columns, g.out_rows) + " wide" +
+           std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
 }
 
 /// The parts of the mask, in the colours of the intervals that they reach from a block.
-std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, char letter) {
+std::string parts_panel(const Explanation& e, const Spot& spot) {
   const Geometry& g = *e.geometry;
   const Mask& mask = e.asked.mask;
   const Box drawing{0, 0, double(mask.width), double(mask.height)};
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   const std::vector<int>&columns = g.adding_x.parts, &rows = g.adding_y.parts;
   const int across = int(columns.size()), down = int(rows.size());
   const int sums_x = std::min(across, g.adding_x.sums), sums_y = std::min(down, g.adding_y.sums);
   const bool alone = sums_x == 0 || !e.strategy->has(Setting::part);
-  const int launches = g.adding_x.steps * g.adding_y.steps;
   double top = 0;
   for (int y = 0; y < down; top += rows[std::size_t(y++)]) {
     double left = 0;
@@ -217,18 +209,18 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
     }
   }
   draw_lines(panel, drawing);
-  const std::string title = std::string(1, letter) + ", mask of " +
+  const std::string title = std::string(1, spot.letter) + ", mask of " +
                             times(e, mask.width, mask.height) + " in " + times(e, across, down) +
                             " parts";
-  if (alone)
-    caption(panel, drawing, title,
-            {"one part after the other, by number,",
-             "each in " + launches_words(launches) + " of its own"});
-  else
-    caption(panel, drawing, title,
-            {"numbered from the last part on; parts of one colour",
-             "reach the same intervals, from different blocks"});
-  return panel.script();
+  if (!alone)
+    return captioned(panel, drawing, title,
+                     {"numbered from the last part on; parts of one colour",
+                      "reach the same intervals, from different blocks"});
+  const int launches = g.adding_x.steps * g.adding_y.steps;
+  return captioned(panel, drawing, title,
+                   {"one part after the other, by number,",
+                    "each in " + std::to_string(launches) +
+                        (launches == 1 ? " launch" : " launches") + " of its own"});
 }
 
 }  // namespace
@@ -237,12 +229,16 @@ int launch_of(const Geometry& g, int block_x, int block_y) {
   return block_y % g.adding_y.steps * g.adding_x.steps + block_x % g.adding_x.steps + 1;
 }
 
-std::vector<DrawAdding> adding_panels(const Explanation& e) {
+std::vector<DrawPanel> adding_panels(const Explanation& e) {
   const Geometry& g = *e.geometry;
   if (g.adding_x.steps == 0) return {};
-  std::vector<DrawAdding> panels{g.adding_x.divisions > 0 ? intervals_panel : launches_panel};
-  if (g.adding_x.divisions * g.adding_y.divisions > 1) panels.push_back(divisions_panel);
-  if (g.adding_x.parts.size() * g.adding_y.parts.size() > 1) panels.push_back(parts_panel);
+  std::vector<DrawPanel> panels;
+  const auto add = [&](auto draw) {
+    panels.push_back([&e, draw](const Spot& spot) { return draw(e, spot); });
+  };
+  add(g.adding_x.divisions > 0 ? intervals_panel : launches_panel);
+  if (g.adding_x.divisions * g.adding_y.divisions > 1) add(divisions_panel);
+  if (g.adding_x.parts.size() * g.adding_y.parts.size() > 1) add(parts_panel);
   return panels;
 }
 

@@ -7,7 +7,6 @@
 
 #include "src/explain/count_reads.hpp"
 #include "src/explain/explain.hpp"
-#include "src/picture/image.hpp"
 
 namespace convfilt {
 namespace {
@@ -20,18 +19,12 @@ constexpr std::int64_t kMostSamples = 1 << 24;  // of a picture that is run for 
 
 std::optional<Recording> record(const Strategy& strategy, const Problem& problem,
                                 const Tuning& tuning, std::optional<BlockIndex> at) {
-  Problem plane = problem;
-  plane.channels = 1;
   Recording recording;
   if (at) recording.at_x = at->x, recording.at_y = at->y;
   PlanOptions options;
   options.tuning = tuning;
   options.recording = &recording;
-  const auto plan = strategy.prepare(plane, DeviceKind::emulator, options);
-  Image in(plane.width, plane.height, 1, plane.depth);
-  Image out(plane.out_width(), plane.out_height(), 1, plane.depth);
-  for (int y = 0; y < in.height(); ++y) std::fill_n(in.view().row(y), in.row_bytes(), std::byte(0));
-  plan->run(in.view(), out.view());
+  run_on_zeros(strategy, problem, options);
   if (recording.reads.empty() || recording.reads.size() != recording.counted) return std::nullopt;
   return recording;
 }

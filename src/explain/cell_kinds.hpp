@@ -69,10 +69,10 @@ inline double readable_size(std::size_t letters, double width, double height) {
   return size < 0.6 ? 0 : size;
 }
 
-/// Writes a title at the panel's top, and lines below the drawing, in letters with which they stay
-/// in the panel.
-inline void caption(Panel& panel, const Box& drawing, const std::string& title,
-                    const std::vector<std::string>& below) {
+/// Ends a panel: writes a title at its top, and lines below the drawing, in letters with which they
+/// stay in the panel.
+inline std::string captioned(Panel& panel, const Box& drawing, const std::string& title,
+                             const std::vector<std::string>& below) {
   const double middle = (drawing.left + drawing.right) / 2;
   const Box& view = panel.view();
   const double room = 2 * std::min(middle - view.left, view.right - middle) * panel.scale_x();
@@ -84,6 +84,7 @@ inline void caption(Panel& panel, const Box& drawing, const std::string& title,
   write(view.top + 0.6 * kRow / panel.scale_y(), title, true);
   for (std::size_t k = 0; k < below.size(); ++k)
     write(drawing.bottom + (0.9 + double(k)) * kRow / panel.scale_y(), below[k], false);
+  return panel.script();
 }
 
 /// A part of an axis.

@@ -64,15 +64,7 @@ std::size_t parts_with_launches(const Geometry& g) {
   return own ? g.adding_x.parts.size() * g.adding_y.parts.size() : 1;
 }
 
-bool same_blocks(const Geometry& a, const Geometry& b) {
-  return a.out_columns == b.out_columns && a.out_rows == b.out_rows &&
-         a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
-}
-
-namespace {
-
-/// What the emulator counts in one plane of the problem's picture.
-Counts counts_of(const Strategy& strategy, const Problem& problem, const PlanOptions& options) {
+Counts run_on_zeros(const Strategy& strategy, const Problem& problem, const PlanOptions& options) {
   Problem plane = problem;
   plane.channels = 1;
   const auto plan = strategy.prepare(plane, DeviceKind::emulator, options);
@@ -82,6 +74,13 @@ Counts counts_of(const Strategy& strategy, const Problem& problem, const PlanOpt
   plan->run(in.view(), out.view());
   return plan->counts();
 }
+
+bool same_blocks(const Geometry& a, const Geometry& b) {
+  return a.out_columns == b.out_columns && a.out_rows == b.out_rows &&
+         a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
+}
+
+namespace {
 
 /// Along which axes the picture has a single row or column of blocks, which would be larger in a
 /// larger picture.
@@ -121,7 +120,7 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
   if (!strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
   PlanOptions options;
   options.tuning = tuning;
-  const Counts counts = counts_of(strategy, problem, options);
+  const Counts counts = run_on_zeros(strategy, problem, options);
   if (counts.global_reads + counts.texture_fetches + counts.ghost_cells == 0) return std::nullopt;
   return counts;
 }
@@ -200,7 +199,7 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
   const std::optional<Counts> formula =
       strategy.block_counts(block->picture, block->options.tuning, block->place);
   if (!formula) return std::nullopt;
-  return WatchedBlock{*formula, counts_of(strategy, block->picture, block->options)};
+  return WatchedBlock{*formula, run_on_zeros(strategy, block->picture, block->options)};
 }
 
 std::optional<Counts> count_watched_block(const Strategy& strategy, const Problem& problem,
@@ -209,7 +208,7 @@ std::optional<Counts> count_watched_block(const Strategy& strategy, const Proble
   if (width < problem.mask.width || height < problem.mask.height) return std::nullopt;
   const auto block = watched(strategy, problem, tuning, padded_pitch);
   if (!block || block->options.watch != Watch::middle) return std::nullopt;
-  return counts_of(strategy, block->picture, block->options);
+  return run_on_zeros(strategy, block->picture, block->options);
 }
 
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {

@@ -17,6 +17,10 @@ std::size_t parts_with_launches(const Geometry& geometry);
 /// Whether the blocks of two problems are of one size and read as much.
 bool same_blocks(const Geometry& a, const Geometry& b);
 
+/// Runs the strategy in the emulator on one plane of the problem's picture, all of whose samples
+/// are zeros.
+Counts run_on_zeros(const Strategy& strategy, const Problem& problem, const PlanOptions& options);
+
 /// The counts of one plane of the problem's picture. Empty where the strategy's kernels do not run
 /// in the emulator.
 std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,

@@ -36,15 +36,11 @@ std::string rectangle(const Box& box) {
 
 }  // namespace
 
-Panel::Panel(PlotSize page, const Box& place, const Box& view, Axes axes) : view_(view) {
-  scale_x_ = place.width() * page.width / view.width();
-  scale_y_ = place.height() * page.height / view.height();
-  if (axes == Axes::alike) scale_x_ = scale_y_ = scale();
-  const double x = (place.left + place.right) / 2, y = (place.top + place.bottom) / 2;
-  const double half_x = scale_x_ * view.width() / page.width / 2;
-  const double half_y = scale_y_ * view.height() / page.height / 2;
-  fitted_ = {x - half_x, y - half_y, x + half_x, y + half_y};
-}
+Panel::Panel(PlotSize page, const Box& place, const Box& view)
+    : place_(place),
+      view_(view),
+      scale_x_(place.width() * page.width / view.width()),
+      scale_y_(place.height() * page.height / view.height()) {}
 
 Panel Panel::around(PlotSize page, const Box& place, const Box& drawing, const Margins& margins) {
   const double width = place.width() * page.width - margins.left - margins.right;
@@ -57,8 +53,7 @@ Panel Panel::around(PlotSize page, const Box& place, const Box& drawing, const M
   const double top = drawing.top - margins.top / y;
   return Panel(
       page, place,
-      {left, top, left + place.width() * page.width / x, top + place.height() * page.height / y},
-      Axes::apart);
+      {left, top, left + place.width() * page.width / x, top + place.height() * page.height / y});
 }
 
 void Panel::area(const Box& box, const CellKind& kind) {
@@ -103,9 +98,9 @@ void Panel::words(double x, double y, std::string_view text, Align align, bool b
 
 std::string Panel::script() const {
   std::string script = "unset object\nunset label\nunset arrow\n" + objects_;
-  script += "set lmargin at screen " + number(fitted_.left) + "\nset rmargin at screen " +
-            number(fitted_.right) + "\nset tmargin at screen " + number(1 - fitted_.top) +
-            "\nset bmargin at screen " + number(1 - fitted_.bottom) + "\nset xrange [" +
+  script += "set lmargin at screen " + number(place_.left) + "\nset rmargin at screen " +
+            number(place_.right) + "\nset tmargin at screen " + number(1 - place_.top) +
+            "\nset bmargin at screen " + number(1 - place_.bottom) + "\nset xrange [" +
             number(view_.left) + ":" + number(view_.right) + "]\nset yrange [" +
             number(view_.bottom) + ":" + number(view_.top) + "]\n";
   if (thin_lines_.empty()) return script + "plot NaN\n";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,16 @@ struct Box {
   double width() const { return right - left; }
   double height() const { return bottom - top; }
 };
+
+/// Where on a page a drawing stands, and the letter that its title begins with.
+struct Spot {
+  PlotSize page;
+  Box place;
+  char letter;
+};
+
+/// Draws into its spot, and gives a part of page_of().
+using DrawPanel = std::function<std::string(const Spot&)>;
 
 /// How a rectangle is filled; a hatched or crossed one has lines on white.
 enum class Fill { solid, hatched, crossed };
@@ -40,15 +51,12 @@ struct Margins {
   double left = 0, top = 0, right = 0, bottom = 0;
 };
 
-/// Whether a unit of the drawing is as long along y as along x.
-enum class Axes { alike, apart };
-
-/// Draws what lies in `view` into the part `place` of the page, as large as fits.
+/// Draws what lies in `view` into the part `place` of the page, which it fills.
 /// Areas lie at the back, then thin lines, then outlines and lines, and words and measures in
 /// front; each kind is drawn in the order of the calls.
 class Panel {
  public:
-  Panel(PlotSize page, const Box& place, const Box& view, Axes axes = Axes::alike);
+  Panel(PlotSize page, const Box& place, const Box& view);
 
   /// Shows `drawing` at the upper margin, as large as the margins allow. Both axes are alike,
   /// unless it would be too low or too narrow to be seen.
@@ -66,7 +74,6 @@ class Panel {
              bool bold = false, double size = 1);
 
   /// Points of the page per unit of the drawing.
-  double scale() const { return std::min(scale_x_, scale_y_); }
   double scale_x() const { return scale_x_; }
   double scale_y() const { return scale_y_; }
 
@@ -76,7 +83,7 @@ class Panel {
   std::string script() const;
 
  private:
-  Box view_, fitted_;  ///< fitted: in the page
+  Box place_, view_;
   double scale_x_, scale_y_;
   std::string objects_, thin_lines_;
 };

@@ -121,14 +121,13 @@ std::string loading_words(const BlockTrace& trace) {
          " % of the threads load in a step on average";
 }
 
-std::string loading_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
-                          const Box& place, char letter) {
+std::string loading_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {
   const LoadStep& shown = trace.loads[fullest(trace.loads)];
   const Box tile = box_of(trace.steps), block = block_at(trace, shown.x, shown.y);
   const bool by_taps = sum(trace.direct) > 0;
   Box drawing = united(tile, by_taps ? box_of(trace.uses) : tile);
   if (!trace.numbered) drawing = united(drawing, block);
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   if (!trace.numbered) panel.area(block, kIdleThread);
   if (by_taps) panel.area(box_of(trace.uses), kTapCell);
   draw_turns(panel, trace.steps, {output_tile(e)});
@@ -146,15 +145,14 @@ std::string loading_panel(const Explanation& e, const BlockTrace& trace, PlotSiz
   else if (trace.steps_count() > 1)
     below.push_back("outlined: where the block loads in step " +
                     std::to_string(fullest(trace.loads) + 1));
-  caption(panel, drawing,
-          std::string(1, letter) + ", loading: " + plural(trace.steps_count(), "step") + " of " +
-              plural(trace.block_columns * trace.block_rows, "thread"),
-          below);
-  return panel.script();
+  return captioned(panel, drawing,
+                   std::string(1, spot.letter) +
+                       ", loading: " + plural(trace.steps_count(), "step") + " of " +
+                       plural(trace.block_columns * trace.block_rows, "thread"),
+                   below);
 }
 
-std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
-                            const Box& place, char letter) {
+std::string computing_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {
   const Geometry& g = *e.geometry;
   const Box outputs{0, 0, double(trace.out_columns), double(trace.out_rows)};
   const Box samples = box_of(trace.uses);
@@ -168,7 +166,7 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
   const Box mask_box{double(-mask.anchor_x), double(-mask.anchor_y),
                      double(mask.width - mask.anchor_x), double(mask.height - mask.anchor_y)};
   const Box drawing = united(united(output_tile(e), samples), united(mask_box, block));
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   const bool by_taps = sum(trace.direct) > 0;
   panel.area(samples, by_taps ? kTapCell : kHaloCell);
 
@@ -198,22 +196,21 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
   if (most > 1)
     below.push_back("a thread computes " + std::to_string(most) +
                     " outputs, whose order is numbered");
-  caption(panel, drawing,
-          std::string(1, letter) + ", computing: " + plural(threads - idle_threads, "thread") +
-              (idle_threads > 0 ? ", " + std::to_string(idle_threads) + " idle" : ""),
-          below);
-  return panel.script();
+  return captioned(panel, drawing,
+                   std::string(1, spot.letter) +
+                       ", computing: " + plural(threads - idle_threads, "thread") +
+                       (idle_threads > 0 ? ", " + std::to_string(idle_threads) + " idle" : ""),
+                   below);
 }
 
 /// Threads whose outputs lie side by side, and what the first of them loads.
-std::string side_by_side_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
-                               const Box& place, char letter) {
+std::string side_by_side_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {
   const Geometry& g = *e.geometry;
   const Mask& mask = e.problem.mask;
   const int outputs_each = g.out_columns / g.block_columns;
   const Box outputs = output_tile(e), samples = box_of(trace.uses);
   const Box drawing = united(outputs, samples);
-  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
   panel.area(samples, kTapCell);
   panel.area(outputs, kOutputCell);
   draw_lines(panel, samples);
@@ -227,15 +224,15 @@ std::string side_by_side_panel(const Explanation& e, const BlockTrace& trace, Pl
       const double x = i - mask.anchor_x, y = j - mask.anchor_y;
       panel.outline({x, y, x + outputs_each, y + 1}, kMaskEdge);
     }
-  caption(panel, drawing,
-          std::string(1, letter) +
-              ", computing: " + plural(trace.block_columns * trace.block_rows, "thread") + ", " +
-              plural(outputs_each, "output") + " each",
-          {"outlined: the " + plural(outputs_each, "output") + " side by side of each thread,",
-           "and the " + std::to_string(mask.height) + " x " +
-               std::to_string(g.wide_columns / outputs_each) + " loads of " +
-               plural(outputs_each, "sample") + " of thread (0, 0)"});
-  return panel.script();
+  return captioned(
+      panel, drawing,
+      std::string(1, spot.letter) +
+          ", computing: " + plural(trace.block_columns * trace.block_rows, "thread") + ", " +
+          plural(outputs_each, "output") + " each",
+      {"outlined: the " + plural(outputs_each, "output") + " side by side of each thread,",
+       "and the " + std::to_string(mask.height) + " x " +
+           std::to_string(g.wide_columns / outputs_each) + " loads of " +
+           plural(outputs_each, "sample") + " of thread (0, 0)"});
 }
 
 /// From nearly white to a blue on which letters can be read.
@@ -267,12 +264,11 @@ std::string uses_words(const std::vector<int>& uses) {
   return text;
 }
 
-std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
-                       const Box& place, char letter) {
+std::string uses_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {
   const SampleGrid& uses = trace.uses;
   const Box outputs{0, 0, double(trace.out_columns), double(trace.out_rows)};
   const Box drawing = united(box_of(uses), outputs);
-  Panel panel = Panel::around(page, place, drawing, {44, 52, 16, 44});
+  Panel panel = Panel::around(spot.page, spot.place, drawing, {44, 52, 16, 44});
   const int most = *std::ranges::max_element(uses.values);
   std::vector<int> along_x, along_y;  // the first row and column have one output across
   for (int x = 0; x < uses.columns; ++x) along_x.push_back(uses.at(x, 0));
@@ -303,11 +299,11 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
   std::vector<std::string> below{"along a row: " + uses_words(along_x)};
   if (uses.rows > 1) below.push_back("down a column: " + uses_words(along_y));
   // A thread that reads whole loads uses its samples for several outputs, which nobody counts.
-  caption(panel, drawing,
-          std::string(1, letter) + (e.geometry->wide_columns > 0 ? ", reads" : ", uses") +
-              " of each sample: up to " + std::to_string(most),
-          below);
-  return panel.script();
+  return captioned(panel, drawing,
+                   std::string(1, spot.letter) +
+                       (e.geometry->wide_columns > 0 ? ", reads" : ", uses") +
+                       " of each sample: up to " + std::to_string(most),
+                   below);
 }
 
 }  // namespace
@@ -319,14 +315,17 @@ int turn_of_output(const Geometry& g, const BlockTrace& trace, int column, int r
 
 std::vector<DrawPanel> thread_panels(const Explanation& e, const BlockTrace& trace) {
   std::vector<DrawPanel> panels;
-  if (!trace.steps.empty()) panels.push_back(loading_panel);
+  const auto add = [&](auto draw) {
+    panels.push_back([&e, &trace, draw](const Spot& spot) { return draw(e, trace, spot); });
+  };
+  const bool wide = e.geometry->wide_columns > 0;
+  if (!trace.steps.empty() && !wide) add(loading_panel);
   // Where output tiles overlap, a thread computes shares of outputs, and all samples are used
   // alike.
   if (e.axes.x.step < e.axes.x.tile || e.axes.y.step < e.axes.y.tile) return panels;
-  if (e.geometry->wide_columns > 0) return {side_by_side_panel, uses_panel};
-  if (sum(trace.uses) != trace.taps) return panels;
-  panels.push_back(computing_panel);
-  panels.push_back(uses_panel);
+  if (!wide && sum(trace.uses) != trace.taps) return panels;
+  add(wide ? side_by_side_panel : computing_panel);
+  add(uses_panel);
   return panels;
 }
 

@@ -11,11 +11,8 @@
 
 namespace convfilt {
 
-/// A drawing in its own place of a page, as a part of page_of(). Its title begins with the letter.
-using DrawPanel = std::string (*)(const Explanation&, const BlockTrace&, PlotSize page,
-                                  const Box& place, char letter);
-
-/// The drawings that say something of the block. The explanation must have a geometry.
+/// The drawings that say something of the block. The explanation must have a geometry; it and the
+/// trace must outlive them.
 std::vector<DrawPanel> thread_panels(const Explanation& explanation, const BlockTrace& trace);
 
 /// The turn, from 1 on, in which its thread computes an output of the tile, which is at that column

@@ -31,78 +31,47 @@ struct BlockBoxes {
   Box extent() const;
 };
 
-/// The output of a block that the mask is drawn over, or where that is given, the output there.
-enum class Sample { first, middle, given };
-
 constexpr double kAround = 10;  // points of the image that show around a block
 constexpr double kGap = 12;     // points between a block and its measures
 
-/// A range on one axis.
-struct Span {
-  double from = 0, to = 0;
+/// The same along one axis.
+struct Stretches {
+  Stretch input, output, result, own, touched;
 };
 
-Span output_span(const TileAxis& axis, int t) {
-  const double from = axis.first_output(t) + axis.shift();
-  return {from, from + axis.tile};
-}
-
-Span result_span(const TileAxis& axis, int t) {
-  const double from = std::max(axis.first_output(t), 0) + axis.shift();
-  return {from, from + axis.outputs_of(t)};
-}
-
-Span input_span(const TileAxis& axis, int t) {
-  const double from = axis.first_input(t);
-  return {from, from + axis.in_tile};
-}
-
-/// The samples under the mask. If output tiles overlap, a sample is added to the outputs around it;
-/// otherwise an output takes the samples around it.
-Span touched_span(const TileAxis& axis, int t) {
-  const Span output = output_span(axis, t);
-  if (axis.step < axis.tile) return input_span(axis, t);
-  return {output.from - axis.anchor, output.to + axis.side - 1 - axis.anchor};
-}
-
-Span own_span(const TileAxis& axis, int t) {
-  const Span output = output_span(axis, t);
+Stretches stretches_of(const TileAxis& axis, int t) {
+  const double in = axis.first_input(t), out = axis.first_output(t) + axis.shift();
+  const double first = std::max(axis.first_output(t), 0) + axis.shift();
   const double shared = axis.tile - axis.step;
-  return {output.from + shared, output.to - shared};
-}
-
-template <class F>
-Box box_of(const Explanation& e, int tile_x, int tile_y, F span) {
-  const Span x = span(e.axes.x, tile_x), y = span(e.axes.y, tile_y);
-  return {x.from, y.from, x.to, y.to};
+  const Stretch input{in, in + axis.in_tile}, output{out, out + axis.tile};
+  // If output tiles overlap, a sample is added to the outputs around it; otherwise an output takes
+  // the samples around it.
+  const Stretch around{output.from - axis.anchor, output.to + axis.side - 1 - axis.anchor};
+  return {input,
+          output,
+          {first, first + axis.outputs_of(t)},
+          {output.from + shared, output.to - shared},
+          shared > 0 ? input : around};
 }
 
 void fill(Panel& panel, const Box& box, const CellKind& kind) {
   if (!empty(box)) panel.area(box, kind);
 }
 
-/// "r = 2" where there is room, else the number.
-std::string measure_text(const std::string& name, double length, double points) {
-  const std::string number = std::to_string(std::lround(length));
-  const std::string whole = name.empty() ? number : name + " " + number;
-  return double(whole.size()) * kWordPoints <= points ? whole : number;
-}
-
-/// Measures from edge to edge, along x above the block or along y left of it.
-void measure(Panel& panel, const std::vector<double>& edges, const std::vector<std::string>& names,
-             double at, bool along_x) {
-  const double scale = along_x ? panel.scale_x() : panel.scale_y();
+/// Measures from edge to edge, along x above the block or along y left of it. The tile, which comes
+/// second, is named where there is room.
+void measure(Panel& panel, const std::vector<double>& edges, double at, bool along_x) {
   for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
     const double from = edges[k], to = edges[k + 1], middle = (from + to) / 2;
     if (to <= from) continue;
+    const std::string number = std::to_string(std::lround(to - from)), named = "tile " + number;
     if (along_x) {
+      const bool fits = double(named.size()) * kWordPoints <= (to - from) * panel.scale_x();
       panel.measure(from, at, to, at);
-      panel.words(middle, at - kGap / panel.scale_y(),
-                  measure_text(names[k], to - from, (to - from) * scale));
+      panel.words(middle, at - kGap / panel.scale_y(), k == 1 && fits ? named : number);
     } else {
       panel.measure(at, from, at, to);
-      panel.words(at - kGap / 2 / panel.scale_x(), middle, measure_text("", to - from, 0),
-                  Align::right);
+      panel.words(at - kGap / 2 / panel.scale_x(), middle, number, Align::right);
     }
   }
 }
@@ -117,23 +86,19 @@ void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box
   if (around.bottom > image.bottom) level(image.bottom);
 }
 
-/// Draws the mask over one output. Where output tiles overlap, it shows instead where one sample is
-/// added under the mask, or under its first part.
-void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes, Sample sample,
-               OutputAt at) {
+/// Draws the mask over the output `at`, or over one in the middle. Where output tiles overlap, it
+/// shows instead where one sample is added under the mask, or under its first part.
+void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes,
+               std::optional<OutputAt> at) {
   const Mask& mask = e.problem.mask;
   const Geometry& g = *e.geometry;
   const Box from = boxes.overlap ? common(boxes.touched, boxes.image) : boxes.result;
-  double x = from.left, y = from.top;
-  if (sample == Sample::middle) {
-    x = std::floor((from.left + from.right) / 2);
-    y = std::floor((from.top + from.bottom) / 2);
-  } else if (sample == Sample::given) {
-    x = at.x + e.axes.x.shift();
-    y = at.y + e.axes.y.shift();
-    if (boxes.overlap) x = std::clamp(x, from.left, from.right - 1);
-    if (boxes.overlap) y = std::clamp(y, from.top, from.bottom - 1);
-  }
+  const double x =
+      at ? std::max(from.left, std::min<double>(at->x + e.axes.x.shift(), from.right - 1))
+         : std::floor((from.left + from.right) / 2);
+  const double y =
+      at ? std::max(from.top, std::min<double>(at->y + e.axes.y.shift(), from.bottom - 1))
+         : std::floor((from.top + from.bottom) / 2);
   const int width = boxes.overlap ? g.out_columns - g.in_columns + 1 : mask.width;
   const int height = boxes.overlap ? g.out_rows - g.in_rows + 1 : mask.height;
   const double left = boxes.overlap ? width - 1 - mask.anchor_x : mask.anchor_x;
@@ -148,15 +113,17 @@ Box BlockBoxes::extent() const {
 
 /// The boxes of block (tile_x, tile_y) of the grid.
 BlockBoxes boxes_of(const Explanation& e, int tile_x, int tile_y) {
-  BlockBoxes boxes;
-  boxes.image = {0, 0, double(e.problem.width), double(e.problem.height)};
-  boxes.input = box_of(e, tile_x, tile_y, input_span);
-  boxes.output = box_of(e, tile_x, tile_y, output_span);
-  boxes.result = box_of(e, tile_x, tile_y, result_span);
-  boxes.touched = box_of(e, tile_x, tile_y, touched_span);
-  boxes.own = box_of(e, tile_x, tile_y, own_span);
-  boxes.overlap = e.axes.x.step < e.axes.x.tile || e.axes.y.step < e.axes.y.tile;
-  return boxes;
+  const Stretches x = stretches_of(e.axes.x, tile_x), y = stretches_of(e.axes.y, tile_y);
+  const auto box = [&](Stretch Stretches::*of) {
+    return Box{(x.*of).from, (y.*of).from, (x.*of).to, (y.*of).to};
+  };
+  return {{0, 0, double(e.problem.width), double(e.problem.height)},
+          box(&Stretches::input),
+          box(&Stretches::output),
+          box(&Stretches::result),
+          box(&Stretches::own),
+          box(&Stretches::touched),
+          e.axes.x.step < e.axes.x.tile || e.axes.y.step < e.axes.y.tile};
 }
 
 /// Fills the cells, and draws thin lines between them where they are not too small.
@@ -179,7 +146,7 @@ void draw_cells(Panel& panel, const BlockBoxes& boxes) {
 
 /// The block with its measures, under a title.
 std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize page,
-                        const Box& place, Sample sample, OutputAt at, const std::string& title,
+                        const Box& place, std::optional<OutputAt> at, const std::string& title,
                         const std::string& below) {
   const Box extent = boxes.extent();
   Panel panel = Panel::around(page, place, extent, {50, 66, 16, 40});
@@ -191,15 +158,14 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize 
   panel.outline(boxes.output, kTileEdge);
 
   draw_image_edge(panel, common(around, boxes.image), around, boxes.image);
-  draw_mask(panel, e, boxes, sample, at);
+  draw_mask(panel, e, boxes, at);
 
   const Box& inner = boxes.overlap ? boxes.touched : boxes.output;
-  measure(panel, {extent.left, inner.left, inner.right, extent.right}, {"", "tile", ""},
+  measure(panel, {extent.left, inner.left, inner.right, extent.right},
           extent.top - (kAround + 4) / panel.scale_y(), true);
-  measure(panel, {extent.top, inner.top, inner.bottom, extent.bottom}, {"", "tile", ""},
+  measure(panel, {extent.top, inner.top, inner.bottom, extent.bottom},
           extent.left - (kAround + 4) / panel.scale_x(), false);
-  caption(panel, around, title, {below});
-  return panel.script();
+  return captioned(panel, around, title, {below});
 }
 
 constexpr int kWordsPoints = 110;  // above and below a drawing
@@ -213,7 +179,7 @@ int middle_tile(const TileAxis& axis) {
 
 /// Whether the tile's outputs all exist, and the samples under them lie in the image.
 bool whole(const TileAxis& axis, int t) {
-  const Span touched = touched_span(axis, t);
+  const Stretch touched = stretches_of(axis, t).touched;
   return axis.outputs_of(t) == axis.tile && touched.from >= 0 && touched.to <= axis.inputs;
 }
 
@@ -290,11 +256,11 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
       corner.output.left == middle.output.left && corner.output.top == middle.output.top;
   name(corner, one ? "A, B" : "A", true);
   if (!one) name(middle, "B", false);
-  caption(panel, whole,
-          "picture " + std::to_string(e.problem.width) + " x " + std::to_string(e.problem.height) +
-              ", " + std::to_string(x.tiles()) + " x " + std::to_string(y.tiles()) + " blocks",
-          {});
-  return panel.script();
+  return captioned(panel, whole,
+                   "picture " + std::to_string(e.problem.width) + " x " +
+                       std::to_string(e.problem.height) + ", " + std::to_string(x.tiles()) + " x " +
+                       std::to_string(y.tiles()) + " blocks",
+                   {});
 }
 
 std::string name_of_other(const Explanation& e, std::optional<OutputAt> at) {
@@ -312,31 +278,25 @@ std::string block_words(const Explanation& e, const std::string& name, int tile_
          (ghosts > 0 ? ", " + plural(ghosts, "ghost cell") : "");
 }
 
-/// Swatches with words, in rows.
+/// Swatches with words, in rows of the page's width.
 class Legend {
  public:
-  void cells(const CellKind& kind, const std::string& text) {
-    entries_.push_back({kind, {}, text});
-  }
-  void edge(const Pen& pen, const std::string& text) { entries_.push_back({{}, pen, text}); }
+  void cells(const CellKind& kind, const std::string& text) { add({kind, {}, text}); }
+  void edge(const Pen& pen, const std::string& text) { add({{}, pen, text}); }
 
   /// The points that its rows take.
-  int height() const { return 16 + kRowPoints * (place_all().back().row + 1); }
+  int height() const { return 16 + kRowPoints * (entries_.back().row + 1); }
 
   /// At this place, which must be as wide as the page.
   std::string script(PlotSize page, const Box& place) const {
     Panel panel(page, place, {0, 0, kTilePageWidth, double(height())});
-    const std::vector<Placed> places = place_all();
-    for (std::size_t k = 0; k < entries_.size(); ++k) {
-      const double x = places[k].x, y = 8 + kRowPoints * places[k].row;
-      const Box box{x, y, x + kSide, y + kSide};
-      if (entries_[k].kind.colour.empty()) {
-        panel.outline(box, entries_[k].pen);
-      } else {
-        panel.area(box, entries_[k].kind);
-        panel.outline(box, {"#7f7f7f", 0.5});
-      }
-      panel.words(x + kSide + 8, y + kSide / 2, entries_[k].text, Align::left);
+    for (const Entry& entry : entries_) {
+      const double y = 8 + kRowPoints * entry.row;
+      const Box box{entry.x, y, entry.x + kSide, y + kSide};
+      const bool cell = !entry.kind.colour.empty();
+      if (cell) panel.area(box, entry.kind);
+      panel.outline(box, cell ? Pen{"#7f7f7f", 0.5} : entry.pen);
+      panel.words(entry.x + kSide + 8, y + kSide / 2, entry.text, Align::left);
     }
     return panel.script();
   }
@@ -346,8 +306,6 @@ class Legend {
     CellKind kind;  ///< without a colour it is an edge
     Pen pen;
     std::string text;
-  };
-  struct Placed {
     double x = 0;
     int row = 0;
   };
@@ -355,19 +313,18 @@ class Legend {
   static constexpr double kLeft = 30, kSide = 14;
   static constexpr int kRowPoints = 24;
 
-  std::vector<Placed> place_all() const {
-    std::vector<Placed> places;
-    Placed at{kLeft, 0};
-    for (const Entry& entry : entries_) {
-      const double length = kSide + 8 + kLetterPoints * double(entry.text.size()) + 18;
-      if (at.x + length > kTilePageWidth - kLeft) at = {kLeft, at.row + 1};
-      places.push_back(at);
-      at.x += length;
-    }
-    return places;
+  void add(Entry entry) {
+    const double length = kSide + 8 + kLetterPoints * double(entry.text.size()) + 18;
+    if (end_ + length > kTilePageWidth - kLeft) end_ = kLeft, ++row_;
+    entry.x = end_;
+    entry.row = row_;
+    end_ += length;
+    entries_.push_back(std::move(entry));
   }
 
   std::vector<Entry> entries_;
+  double end_ = kLeft;
+  int row_ = 0;
 };
 
 Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, bool idle,
@@ -449,9 +406,10 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   const BlockBoxes corner = boxes_of(e, 0, 0), other = boxes_of(e, index.x, index.y);
   const auto trace =
       trace_block(*e.strategy, e.problem, e.tuning, at ? std::optional(index) : std::nullopt);
-  const std::vector<DrawPanel> of_threads =
-      trace ? thread_panels(e, *trace) : std::vector<DrawPanel>();
-  const std::vector<DrawAdding> of_adding = adding_panels(e);
+  std::vector<DrawPanel> drawings = trace ? thread_panels(e, *trace) : std::vector<DrawPanel>();
+  const bool threads_drawn = !drawings.empty();
+  const std::vector<DrawPanel> of_adding = adding_panels(e);
+  drawings.insert(drawings.end(), of_adding.begin(), of_adding.end());
   const bool steps = trace && !trace->steps.empty();
   const std::string launch =
       e.geometry->adding_x.divisions > 0 ? "the division, the part" : "the launch, the part";
@@ -459,15 +417,15 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
                             : steps                    ? "the step of a load, " + launch
                             : of_adding.empty()        ? ""
                                                        : launch;
-  const bool idle = !of_threads.empty() && idles(*trace);
-  const Legend legend = legend_of(e, corner, !of_threads.empty(), idle, turns);
+  const bool idle = threads_drawn && idles(*trace);
+  const Legend legend = legend_of(e, corner, threads_drawn, idle, turns);
 
   // Blocks of few rows lie below each other, so that their cells are wide enough.
-  const int drawings = int(of_threads.size() + of_adding.size());
+  const int count = int(drawings.size());
   const bool lines = trace && e.geometry->out_rows == 1;
   const bool wide = lines || e.geometry->out_columns >= kWideBlock * e.geometry->out_rows;
-  const int columns = wide ? 1 : drawings == 4 ? 2 : std::clamp(drawings, 1, 3);
-  const int rows = (drawings + columns - 1) / columns;
+  const int columns = wide ? 1 : count == 4 ? 2 : std::clamp(count, 1, 3);
+  const int rows = (count + columns - 1) / columns;
   const double width = double(kTilePageWidth) / (wide ? 1 : std::max(columns, 2));
   const int row_height = lines               ? kLineRow
                          : of_adding.empty() ? row_of_threads(e, width)
@@ -484,19 +442,15 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   const int top = kTitleRow, bottom = kTitleRow + kImageRow;
   std::string script = title.script() +
                        image_panel(e, corner, other, page, place(15, top, 470, bottom)) +
-                       block_panel(e, corner, page, place(475, top, 795, bottom), Sample::first, {},
+                       block_panel(e, corner, page, place(475, top, 795, bottom), OutputAt{0, 0},
                                    block_words(e, "A, corner", 0, 0), threads) +
-                       block_panel(e, other, page, place(800, top, 1115, bottom),
-                                   at ? Sample::given : Sample::middle, at.value_or(OutputAt{}),
+                       block_panel(e, other, page, place(800, top, 1115, bottom), at,
                                    block_words(e, name_of_other(e, at), index.x, index.y), threads);
-  for (int k = 0; k < drawings; ++k) {
+  for (int k = 0; k < count; ++k) {
     const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;
-    const Box at = place(left, y, left + width, y + row_height);
-    const char letter = char('C' + k);
-    script += k < int(of_threads.size())
-                  ? of_threads[std::size_t(k)](e, *trace, page, at, letter)
-                  : of_adding[std::size_t(k) - of_threads.size()](e, page, at, letter);
+    script += drawings[std::size_t(k)](
+        {page, place(left, y, left + width, y + row_height), char('C' + k)});
   }
   script += legend.script(page, place(0, below, page.width, page.height));
   return {page_of(script), page};
