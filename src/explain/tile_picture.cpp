@@ -422,7 +422,7 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
 
   // Blocks of few rows lie below each other, so that their cells are wide enough.
   const int count = int(drawings.size());
-  const bool lines = trace && e.geometry->out_rows == 1;
+  const bool lines = e.geometry->out_rows == 1;
   const bool wide = lines || e.geometry->out_columns >= kWideBlock * e.geometry->out_rows;
   const int columns = wide ? 1 : count == 4 ? 2 : std::clamp(count, 1, 3);
   const int rows = (count + columns - 1) / columns;

@@ -12,3 +12,10 @@ done
 # Where cells share banks, the reason stands beside the number.
 convfilt explain tiled-out --tile 8 | grep '^  bank conflicts'
 convfilt explain tiled-out --tile 32 | grep '^  bank conflicts'
+# Tiles of other shapes give the same bytes, whichever threads idle.
+convfilt apply gaussian5 samples/camera.png cpu.pgm --strategy cpu --device cpu
+for way in "--tile 40x6" "--tile 40x6 --idle rim" "--tile 1x200" "--tile 100x5 --idle rim"; do
+  # shellcheck disable=SC2086  # words
+  convfilt apply gaussian5 samples/camera.png tiles.pgm --strategy tiled-in --device emulator $way
+  same cpu.pgm tiles.pgm
+done
