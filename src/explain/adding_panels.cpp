@@ -19,7 +19,7 @@ bool one_row(const Explanation& e) {
 
 /// "3 x 2", or "3" where all is in one dimension.
 std::string times(const Explanation& e, int x, int y) {
-  return std::to_string(x) + (one_row(e) ? "" : " x " + std::to_string(y));
+  return one_row(e) ? std::to_string(x) : joined(x, " x ", y);
 }
 
 /// The samples of a block, where the first block's first one is at 0.
@@ -50,7 +50,7 @@ void number(Panel& panel, const Box& box, const std::string& text) {
 
 /// A number along each axis that has several: "1,2", or "1" where only one has.
 std::string numbers(int x, int across, int y, int down) {
-  if (across > 1 && down > 1) return std::to_string(x) + "," + std::to_string(y);
+  if (across > 1 && down > 1) return joined(x, ",", y);
   return std::to_string(across > 1 ? x : y);
 }
 

@@ -12,7 +12,7 @@ namespace convfilt {
 namespace {
 
 std::string by(std::int64_t columns, std::int64_t rows) {
-  return std::to_string(columns) + " x " + std::to_string(rows);
+  return joined(columns, " x ", rows);
 }
 
 std::string area(std::int64_t columns, std::int64_t rows, const std::string& noun) {
@@ -21,7 +21,7 @@ std::string area(std::int64_t columns, std::int64_t rows, const std::string& nou
 
 /// "400 / 256 = 1.5625".
 std::string quotient(std::int64_t a, std::int64_t b) {
-  return std::to_string(a) + " / " + std::to_string(b) + " = " + short_number(double(a) / b);
+  return joined(a, " / ", b, " = ", short_number(double(a) / b));
 }
 
 std::string share_text(double share) {
@@ -32,9 +32,10 @@ std::string share_text(double share) {
 class Lines {
  public:
   void heading(const std::string& text) { text_ += (text_.empty() ? "" : "\n") + text + "\n"; }
-  void line(const std::string& name, const std::string& what) {
+  template <class... Words>
+  void line(const std::string& name, const Words&... words) {
     text_ += "  " + name + std::string(name.size() < kNames ? kNames - name.size() : 1, ' ') +
-             what + "\n";
+             joined(words...) + "\n";
   }
   void plain(const std::string& text) { text_ += text + "\n"; }
   const std::string& text() const { return text_; }
@@ -44,10 +45,13 @@ class Lines {
   std::string text_;
 };
 
+const char* agreement(bool agree) {
+  return agree ? "   formula and count agree" : "   FORMULA AND COUNT DIFFER";
+}
+
 std::string verdict(const Compared& reads) {
-  if (!reads.formula) return "by count alone";
-  if (!reads.count) return "by formula alone";
-  return reads.differ() ? "FORMULA AND COUNT DIFFER" : "formula and count agree";
+  if (!reads.formula) return "   by count alone";
+  return reads.count ? agreement(!reads.differ()) : "   by formula alone";
 }
 
 /// The family's bound for the depths of which the strategy takes the problem.
@@ -80,25 +84,21 @@ void tell_strategy(const Explanation& e, Lines& lines) {
   const Strategy& s = *e.strategy;
   const Family family = s.family_of(e.tuning);
   const bool spatial = s.has(Setting::domain) && e.tuning[Setting::domain] == kSpatial;
-  lines.heading(std::string(s.name) + ": " + std::string(s.summary) +
-                (spatial ? "; here without transforms" : ""));
-  lines.line("family", std::string(name_of(family)) + ", within " + bound_of(e));
+  lines.heading(joined(s.name, ": ", s.summary, spatial ? "; here without transforms" : ""));
+  lines.line("family", name_of(family), ", within ", bound_of(e));
   lines.line("problem", to_string(e.asked));
   if (const std::string tuning = to_string(e.tuning); !tuning.empty())
     lines.line("settings", tuning);
-  if (!e.geometry) lines.line("block", "none to explain: " + why_no_block(e));
+  if (!e.geometry) lines.line("block", "none to explain: ", why_no_block(e));
   if (e.parts > 1)
-    lines.line("parts", "the mask is cut into " + std::to_string(e.parts) +
-                            "; what follows is of the first, " +
-                            std::to_string(e.problem.mask.width) + "x" +
-                            std::to_string(e.problem.mask.height) +
-                            ", as if it were a mask of its own, anchored in its middle");
+    lines.line("parts", "the mask is cut into ", e.parts, "; what follows is of the first, ",
+               e.problem.mask.width, "x", e.problem.mask.height,
+               ", as if it were a mask of its own, anchored in its middle");
 }
 
 std::string idle(int threads, int busy, const std::string& meanwhile) {
-  return plural(busy, "thread") +
-         (busy < threads ? ", " + std::to_string(threads - busy) + " idle " + meanwhile
-                         : ": all of them");
+  const std::string rest = joined(", ", threads - busy, " idle ", meanwhile);
+  return plural(busy, "thread") + (busy < threads ? rest : ": all of them");
 }
 
 void tell_threads(const Explanation& e, Lines& lines) {
@@ -111,7 +111,7 @@ void tell_threads(const Explanation& e, Lines& lines) {
   const bool several = g.in_columns > g.block_columns || g.in_rows > g.block_rows;
   const std::string fullest = by_library && several ? "; the fullest block of those of a tile" : "";
   if (g.loading_threads > 0)
-    lines.line("loading", idle(threads, g.loading_threads, "while the tile is loaded") + fullest);
+    lines.line("loading", idle(threads, g.loading_threads, "while the tile is loaded"), fullest);
   if (g.computing_threads > 0)
     lines.line(by_library ? "writing" : "computing",
                idle(threads, g.computing_threads,
@@ -119,19 +119,19 @@ void tell_threads(const Explanation& e, Lines& lines) {
   lines.line("shared memory", plural(std::int64_t(g.shared_bytes), "byte"));
   const Occupancy& o = e.occupancy;
   const std::vector<std::string> limits(o.limited_by.begin(), o.limited_by.end());
-  lines.line("on " + std::string(e.architecture->name),
-             plural(o.blocks, "block") + " per SM at most, limited by " + listed(limits) + ": " +
-                 std::to_string(o.threads) + " of " + std::to_string(e.architecture->threads) +
-                 " threads (" + share_text(double(o.threads) / e.architecture->threads) +
-                 "); what registers allow, only a device tells");
+  lines.line("on " + std::string(e.architecture->name), plural(o.blocks, "block"),
+             " per SM at most, limited by ", listed(limits), ": ", o.threads, " of ",
+             e.architecture->threads, " threads (",
+             share_text(double(o.threads) / e.architecture->threads),
+             "); what registers allow, only a device tells");
 }
 
 void tell_tiles(const Explanation& e, Lines& lines) {
   const Geometry& g = *e.geometry;
   lines.line("output tile", area(g.out_columns, g.out_rows, "output"));
   if (outputs_of(g) < std::int64_t(g.out_columns) * g.out_rows)
-    lines.line("blocks apart",
-               area(g.step_x(), g.step_y(), "output") + "; the output tiles overlap");
+    lines.line("blocks apart", area(g.step_x(), g.step_y(), "output"),
+               "; the output tiles overlap");
   if (g.in_columns == 0) {
     lines.line("input tile", "none is kept");
     return;
@@ -143,12 +143,11 @@ void tell_tiles(const Explanation& e, Lines& lines) {
   const int right = g.in_columns - g.out_columns - g.lead_x;
   const int below = g.in_rows - g.out_rows - g.lead_y;
   if (halo > 0)
-    lines.line("halo", plural(halo, "sample") + ": " + plural(g.lead_x, "column") + " left, " +
-                           std::to_string(right) + " right, " + plural(g.lead_y, "row") +
-                           " above, " + std::to_string(below) + " below");
+    lines.line("halo", plural(halo, "sample"), ": ", plural(g.lead_x, "column"), " left, ", right,
+               " right, ", plural(g.lead_y, "row"), " above, ", below, " below");
   const std::int64_t inside = std::int64_t(e.axes.x.inputs_inside(0)) * e.axes.y.inputs_inside(0);
-  lines.line("corner block",
-             plural(inside, "sample") + " in the image, " + plural(inputs - inside, "ghost cell"));
+  lines.line("corner block", plural(inside, "sample"), " in the image, ",
+             plural(inputs - inside, "ghost cell"));
 }
 
 void tell_reads(const Explanation& e, Lines& lines) {
@@ -158,36 +157,33 @@ void tell_reads(const Explanation& e, Lines& lines) {
   lines.heading((e.by_texture() ? "Texture fetches" : "Global reads") +
                 std::string(" of a block in the middle, per output"));
   if (e.middle.formula)
-    lines.line("by formula", quotient(e.middle.formula->global, outputs) +
-                                 (g.loads_per_output.empty() ? "" : "   " + g.loads_per_output));
-  lines.line("by count", e.middle.count ? quotient(e.middle.count->global, outputs) +
-                                              "   in the emulator; " + verdict(e.middle)
-                                        : "the emulator has no such block to count");
+    lines.line("by formula", quotient(e.middle.formula->global, outputs),
+               g.loads_per_output.empty() ? "" : "   ", g.loads_per_output);
+  if (e.middle.count)
+    lines.line("by count", quotient(e.middle.count->global, outputs), "   in the emulator;",
+               verdict(e.middle).substr(2));
+  else
+    lines.line("by count", "the emulator has no such block to count");
   const std::int64_t adds = atomic_adds_of(e), accesses = e.middle.value().global + adds;
   if (adds > 0)
-    lines.line("atomic adds", quotient(adds, outputs) + (std::llround(g.adds) == adds
-                                                             ? "   formula and count agree"
-                                                             : "   FORMULA AND COUNT DIFFER"));
-  if (!sums_by_library(*e.strategy, e.tuning))
-    lines.line("reuse", std::to_string(outputs) + " * " +
-                            std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
-                            std::to_string(accesses) + " = " +
-                            short_number(double(taps) / accesses) +
-                            (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
+    lines.line("atomic adds", quotient(adds, outputs), agreement(std::llround(g.adds) == adds));
   if (!sums_by_library(*e.strategy, e.tuning)) {
+    lines.line("reuse", outputs, " * ", e.problem.mask.width * e.problem.mask.height, " / ",
+               accesses, " = ", short_number(double(taps) / accesses),
+               adds > 0 ? "   taps / (reads + atomic adds)" : "");
     const auto sample = std::int64_t(size_of(e.problem.depth));
     const std::int64_t bytes = (accesses - adds) * sample + adds * g.sum_bytes;
     const auto per = [&](std::int64_t moved, const std::string& what) {
-      lines.line("operations", "2 * " + std::to_string(taps) + " / " + std::to_string(moved) +
-                                   " = " + short_number(2 * double(taps) / double(moved)) + what);
+      lines.line("operations", "2 * ", taps, " / ", moved, " = ",
+                 short_number(2 * double(taps) / double(moved)), " per byte", what);
     };
-    per(bytes, std::string(" per byte") + (adds > 0 ? " of reads and atomic adds" : " read") +
-                   "; a tap is a multiplication and an addition");
-    if (adds == 0) per(bytes + outputs * sample, " per byte read or stored");
+    per(bytes, joined(adds > 0 ? " of reads and atomic adds" : " read",
+                      "; a tap is a multiplication and an addition"));
+    if (adds == 0) per(bytes + outputs * sample, " read or stored");
   }
   if (!e.watched && e.middle_counts && e.middle_counts->shared_reads > 0)
-    lines.line("shared reads",
-               quotient(std::int64_t(e.middle_counts->shared_reads), outputs) + "   by count");
+    lines.line("shared reads", quotient(std::int64_t(e.middle_counts->shared_reads), outputs),
+               "   by count");
 }
 
 /// What the block's warps do, where a formula stands beside each count.
@@ -199,17 +195,17 @@ void tell_warps(const Explanation& e, Lines& lines) {
     for (const CountName& count : watched_counts())
       if (std::ranges::find(names, count.name) != names.end() &&
           count.of(block.formula) != count.of(block.count))
-        return std::string("   FORMULA AND COUNT DIFFER");
-    return std::string("   formula and count agree");
+        return agreement(false);
+    return agreement(true);
   };
   const auto per_output = [&](const char* name, std::uint64_t count, const std::string& what = "") {
     if (count > 0)
-      lines.line(name, quotient(std::int64_t(count), outputs) + what + agrees(*e.watched, {name}));
+      lines.line(name, quotient(std::int64_t(count), outputs), what, agrees(*e.watched, {name}));
   };
   const auto pieces = [&](const WatchedBlock& block) {
     const WarpCounts& w = block.count.warps;
-    return std::to_string(w.sectors) + " sectors of 32 bytes, " + std::to_string(w.bursts) +
-           " bursts of 64" + agrees(block, {"sectors", "bursts"});
+    return joined(w.sectors, " sectors of 32 bytes, ", w.bursts, " bursts of 64",
+                  agrees(block, {"sectors", "bursts"}));
   };
   lines.heading(parts_with_launches(*e.geometry) > 1
                     ? "Memory of that block under the first part of the mask, and its warps"
@@ -220,26 +216,22 @@ void tell_warps(const Explanation& e, Lines& lines) {
   per_output("shared writes", c.shared_writes);
   per_output("shared reads", c.shared_reads);
   if (c.shared_reads > 0)
-    lines.line("bank conflicts", std::to_string(c.warps.bank_conflicts) +
-                                     (c.warps.bank_conflicts > 0
-                                          ? ", because a warp's threads lie in several rows of "
-                                            "the tile, whose cells share banks"
-                                          : "") +
-                                     agrees(*e.watched, {"bank conflicts"}));
+    lines.line("bank conflicts", c.warps.bank_conflicts,
+               c.warps.bank_conflicts > 0 ? ", because a warp's threads lie in several rows of the "
+                                            "tile, whose cells share banks"
+                                          : "",
+               agrees(*e.watched, {"bank conflicts"}));
   // Without a barrier there is no tile, and nothing but computing.
-  lines.line("warps", std::to_string(c.warps.warps) + ", of which " +
-                          (c.barriers > 0 ? std::to_string(c.warps.diverge_loading) +
-                                                " diverge while the tile is loaded, "
-                                          : "") +
-                          std::to_string(c.warps.diverge_computing) +
-                          (c.barriers > 0 ? " while outputs are computed" : " diverge") +
-                          agrees(*e.watched, {"warps", "warps that diverge while loading",
-                                              "warps that diverge while computing"}));
+  lines.line(
+      "warps", c.warps.warps, ", of which ",
+      c.barriers > 0 ? joined(c.warps.diverge_loading, " diverge while the tile is loaded, ") : "",
+      c.warps.diverge_computing, c.barriers > 0 ? " while outputs are computed" : " diverge",
+      agrees(*e.watched,
+             {"warps", "warps that diverge while loading", "warps that diverge while computing"}));
   lines.line("reads and writes", pieces(*e.watched));
   if (e.packed) lines.line("if rows are packed", pieces(*e.packed));
-  lines.line("side by side", std::to_string(c.warps.fewest_sectors) +
-                                 " sectors, if the bytes of each access were" +
-                                 agrees(*e.watched, {"fewest sectors"}));
+  lines.line("side by side", c.warps.fewest_sectors, " sectors, if the bytes of each access were",
+             agrees(*e.watched, {"fewest sectors"}));
 }
 
 /// The ghost cells among the samples that kernels ask for, and what the border does about them.
@@ -247,31 +239,28 @@ void tell_warps(const Explanation& e, Lines& lines) {
 std::string ghost_cells_text(Border border, const Reads& bordered, const Reads& bare) {
   // Kernels that set whole words to ghost cells make up more of them than other borders read.
   const std::int64_t asked = bare.global + bare.made_up;
-  const std::string number = std::to_string(bare.made_up);
-  const std::string text =
-      asked == bordered.global + bordered.made_up
-          ? number + " of " + std::to_string(asked) + " samples asked for"
-          : number + " beside " + std::to_string(bare.global) + " samples read";
+  const std::string text = asked == bordered.global + bordered.made_up
+                               ? joined(bare.made_up, " of ", asked, " samples asked for")
+                               : joined(bare.made_up, " beside ", bare.global, " samples read");
   if (bare.made_up == 0) return text;
   if (border == Border::constant) return text + "; made up instead of read, as -v counts them";
-  return text + "; border " + std::string(name_of(border)) +
-         " reads others instead, and -v counts " + std::to_string(bordered.made_up);
+  return joined(text, "; border ", name_of(border), " reads others instead, and -v counts ",
+                bordered.made_up);
 }
 
 void tell_reads_of_all(const Explanation& e, Lines& lines) {
   if (!e.ghosts_out.known() || !e.with_border.known()) return;
   const bool whole = e.counted.width == e.problem.width && e.counted.height == e.problem.height;
-  const std::string of = whole ? "the whole picture"
-                               : "a picture of " + std::to_string(e.counted.width) + "x" +
-                                     std::to_string(e.counted.height) +
-                                     ", which has the same edges and can be counted in a moment";
+  const std::string smaller = joined("a picture of ", e.counted.width, "x", e.counted.height,
+                                     ", which has the same edges and can be counted in a moment");
   const std::int64_t outputs = std::int64_t(e.counted.out_width()) * e.counted.out_height();
   const Reads &bordered = e.with_border.value(), &bare = e.ghosts_out.value();
-  lines.heading((e.by_texture() ? "Texture fetches of " : "Global reads of ") + of +
-                ", per output" + (e.parts > 1 ? ", under one part" : ""));
-  lines.line("border " + std::string(name_of(e.counted.border)),
-             quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
-  lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
+  lines.heading(joined(e.by_texture() ? "Texture fetches of " : "Global reads of ",
+                       whole ? "the whole picture" : smaller, ", per output",
+                       e.parts > 1 ? ", under one part" : ""));
+  lines.line(joined("border ", name_of(e.counted.border)), quotient(bordered.global, outputs),
+             verdict(e.with_border));
+  lines.line("ghosts out", quotient(bare.global, outputs), verdict(e.ghosts_out));
   const bool by_library = sums_by_library(*e.strategy, e.tuning);
   if (calls_library(e))
     lines.line("of that",
@@ -280,20 +269,19 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
   if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
   if (taps == 0) return;  // the counted picture has other blocks
-  lines.line("reuse", quotient(taps, bare.global) +
-                          "   taps on samples of the image / their reads, ghost cells out");
+  lines.line("reuse", quotient(taps, bare.global),
+             "   taps on samples of the image / their reads, ghost cells out");
 }
 
 void tell_rows(const Rows& r, bool always_padded, Lines& lines) {
-  lines.line("rows", plural(r.bytes, "byte") +
-                         (r.pitch == r.bytes ? ", whole lines of " + std::to_string(kPitchBytes) +
-                                                   " bytes: no padding is needed"
-                                             : ", padded to " + std::to_string(r.pitch) +
-                                                   ": each starts at a line of " +
-                                                   std::to_string(kPitchBytes) + " bytes"));
-  if (r.pitch != r.bytes && !always_padded)
-    lines.line("if packed", share_text(r.lost_if_packed) +
-                                " of a row's first line would be the row before, on average");
+  if (r.pitch == r.bytes)
+    return lines.line("rows", plural(r.bytes, "byte"), ", whole lines of ", kPitchBytes,
+                      " bytes: no padding is needed");
+  lines.line("rows", plural(r.bytes, "byte"), ", padded to ", r.pitch,
+             ": each starts at a line of ", kPitchBytes, " bytes");
+  if (!always_padded)
+    lines.line("if packed", share_text(r.lost_if_packed),
+               " of a row's first line would be the row before, on average");
 }
 
 void tell_picture(const Explanation& e, Lines& lines) {
@@ -304,11 +292,10 @@ void tell_picture(const Explanation& e, Lines& lines) {
     lines.line("grid", area(axes.x.tiles(), axes.y.tiles(), "block"));
     const int cut_x = axes.x.outputs % axes.x.step, cut_y = axes.y.outputs % axes.y.step;
     if (axes.x.step == axes.x.tile && axes.y.step == axes.y.tile && (cut_x || cut_y))
-      lines.line("edge tiles", (cut_x ? plural(cut_x, "column") + " of outputs in the last column "
-                                                                  "of blocks"
-                                      : std::string()) +
-                                   (cut_x && cut_y ? ", " : "") +
-                                   (cut_y ? plural(cut_y, "row") + " in the last row" : ""));
+      lines.line("edge tiles",
+                 cut_x ? plural(cut_x, "column") + " of outputs in the last column of blocks" : "",
+                 cut_x && cut_y ? ", " : "",
+                 cut_y ? plural(cut_y, "row") + " in the last row" : "");
   }
   if (e.strategy->runs_on(DeviceKind::emulator))
     tell_rows(e.rows, e.geometry && e.geometry->always_padded, lines);
