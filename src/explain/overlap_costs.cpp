@@ -116,7 +116,7 @@ void add_schedule(const Problem& p, const BlockSchedule& s, bool spatial, Overla
       costs.multiplications += x.weighed * y.taps;
     });
   costs.frame_columns = good_fft_size(s.x.frame());
-  costs.frame_rows = good_fft_size(s.y.frame());
+  costs.frame_rows = good_fft_rows(s.y.frame());
   const int parts = s.x.parts() * s.y.parts();
   const bool kept = parts > 1;
   const int batch = s.batch(costs.frame_columns * costs.frame_rows, width, height, kept);
