@@ -127,6 +127,10 @@ TEST_CASE("a block's side holds for all three strategies, and a part's for in-pa
   CHECK(all[1].blocks == 43 * 43);  // of 1032 samples
   // Two parts an axis: a transform of each, of each block, and back of each interval.
   CHECK(all[2].transforms > all[1].transforms);
+  // A picture of one row has frames of one row.
+  const Problem row{1024, 1, 1, Depth::f32, Border::replicate, 0, box_mask(9, 1)};
+  const auto of_row = overlap_costs(row, tuning);
+  for (std::size_t k = 0; k < 3; ++k) CHECK(of_row[k].frame_rows == 1);
   tuning[Setting::block] = 8;
   CHECK(overlap_costs(p, tuning)[0].refusal.find("--block=9") != std::string::npos);
 }
