@@ -375,7 +375,7 @@ void Grammar::explain_options(ExplainCommand& command) {
       tables, "--table", "LISTS", command.table.words,
       "Reuse: tiles beside masks, in one dimension and in two,\nof STRATEGY or all that "
       "tile: tile=8,16,32,64 mask=5,9.\nOr overlap: overlap-discard beside overlap-add for "
-      "one\n--mask. (By default --size 1024x1024)");
+      "one\n--mask, also with --block, --part and --domain.\n(By default --size 1024x1024)");
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();
