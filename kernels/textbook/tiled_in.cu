@@ -104,7 +104,7 @@ std::string idle_note(const Tuning& tuning, Sides mask) {
     return columns == 0 ? both[1] : rows == 0 ? both[0] : both[0] + " and " + both[1];
   };
   return "Threads that only load: the " +
-         (idle.columns + idle.rows > 0 ? "first " + beside(idle.columns, idle.rows) + " and the "
+         (idle.columns + idle.rows > 0 ? "first " + beside(idle.columns, idle.rows) + ", and the "
                                        : "") +
          "last " + beside(mask.width - 1 - idle.columns, mask.height - 1 - idle.rows) +
          " of the block.";

@@ -15,5 +15,5 @@ convfilt explain --table overlap --mask 9x9 --json | grep '"reads": 1065024' >/d
 convfilt explain --table overlap --mask 5x5 --markdown | grep '^| reads |' >/dev/null || fail "no such Markdown"
 # The block's side, the part's and the domain are those asked for.
 convfilt explain --table overlap --mask 9x9 --block 24 --part 8 --domain spatial --size 200x120
-convfilt explain --table overlap --mask 9x9 --block 120 | grep 'its transform  *120x120  *128x128  *240x240' >/dev/null ||
-  convfilt explain --table overlap --mask 9x9 --block 120
+convfilt explain --table overlap --mask 9x9 --block 120 | grep 'its transform  *120x120  *128x128  *128x128' >/dev/null ||
+  fail "other frames than those of blocks of 120"
