@@ -185,9 +185,12 @@ TEST_CASE("words of a page stand on it, beside each other, for blocks in the mid
             INFO(page.words[n].text);
             CHECK(!meet(words.box, page.words[n].box));
           }
-          if (letters_of(words.text) < 6) continue;  // numbers stand in drawings
+          // Numbers stand in drawings.
+          if (words.text.find_first_not_of("0123456789, ") == std::string::npos) continue;
           for (const Drawn& outline : page.outlines) {
             INFO(outline.text);
+            // A block's letter stands in it, even where the image's edge goes through.
+            if (letters_of(words.text) < 6 && outline.text == "#0072b2") continue;
             CHECK(!crosses(outline.box, words.box));
           }
         }
@@ -238,6 +241,7 @@ TEST_CASE("divisions, intervals and parts have the numbers of the printed schedu
           .script;
   for (const char* words : {"C, division 0,0 of 3 x 3", "0,0", "12,0", "0,12", "2,1", "1,1"})
     has(square, words);
+  CHECK(square.find("set label '3,") == square.npos);
   // Pair (0, 0) lies 7 outputs before the picture's first, which lies 4 samples behind the block's.
   CHECK(square.find("rectangle from -3,-3 to 8,8 front") != square.npos);
 }
