@@ -158,15 +158,18 @@ TEST_CASE("tiled-in refuses tiles whose block is too large, and names the larges
     tuning[Setting::tile] = tile;
     return strategy->refusal({640, 480, 1, Depth::u8, Border::replicate, 0, mask}, tuning);
   };
+  // A block has at most 1024 threads: 32 x 32, or 33 x 31.
   CHECK(refusal(box_mask(5, 5), 28) == "");
-  CHECK(refusal(box_mask(5, 5), 29).ends_with("must be at most 28"));
-  CHECK(refusal(box_mask(2, 9), 25).ends_with("must be at most 24"));
-  // 33 rows are done as 17 and 16.
-  CHECK(refusal(box_mask(1, 33), 16) == "");
-  CHECK(refusal(box_mask(1, 33), 17).ends_with("must be at most 16"));
+  CHECK(refusal(box_mask(5, 5), 29).ends_with("use --tile 28 or less, or --tile 29x27"));
+  // 28 x 35 threads are 980, and 29 x 36 are 1044.
+  CHECK(refusal(box_mask(2, 9), 27) == "");
+  CHECK(refusal(box_mask(2, 9), 28).ends_with("use --tile 27 or less, or --tile 28x27"));
+  // 33 rows are done as 17 and 16: 24 x 40 threads are 960, and 25 x 41 are 1025.
+  CHECK(refusal(box_mask(1, 33), 24) == "");
+  CHECK(refusal(box_mask(1, 33), 25).ends_with("use --tile 24 or less, or --tile 25x24"));
   // A mask of one row gets a block of one row.
   CHECK(refusal(box_mask(5, 1), 1020) == "");
-  CHECK(refusal(box_mask(5, 1), 1021).ends_with("must be at most 1020"));
+  CHECK(refusal(box_mask(5, 1), 1021).ends_with("use --tile 1020 or less"));
 }
 
 TEST_CASE("tiled-out: one output a thread or four, in blocks of up to 1,024 threads") {
