@@ -210,12 +210,13 @@ int LessonProgram::line_of(const std::string& code) const {
   return 0;
 }
 
-TrialRun LessonProgram::run(const Trial& trial) const {
+TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>& blocks) const {
   const fs::path folder = folder_.path();
   write_trial(kernel_, trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
   const BlockSides threads = launch.threads(),
-                   grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+                   grid = blocks.value_or(
+                       launch.grid(trial.out_width(), trial.out_height(), trial.out_depth()));
   std::vector<std::string> words = {(folder / "program").string()};
   for (const std::int64_t number : {threads.width, threads.height, threads.depth, grid.width,
                                     grid.height, grid.depth, std::int64_t{launch.shared_bytes}})

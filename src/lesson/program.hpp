@@ -100,9 +100,12 @@ class LessonProgram {
   /// cannot be told.
   MaskRoom mask_room() const;
 
-  /// Runs the kernel once, for some seconds at most. Throws NoVerdictError where the process cannot
-  /// be made.
-  TrialRun run(const Trial& trial) const;
+  /// Runs the kernel once, for some seconds at most, in as many blocks as the trial needs or in
+  /// those. Throws NoVerdictError where the process cannot be made.
+  TrialRun run(const Trial& trial, const std::optional<BlockSides>& blocks = {}) const;
+
+  /// From now on the kernel is launched like that.
+  void launch_as(const LaunchSize& launch) { kernel_.launch = launch; }
 
  private:
   int line_of(const std::string& code) const;
