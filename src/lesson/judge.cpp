@@ -531,7 +531,8 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
     sentence.line = run.place->line;
     sentence.finding.emplace();
     sentence.finding->place = *run.place;
-    sentence.finding->memory = run.memory == "-" ? "" : run.memory;
+    const bool is_nowhere = run.memory == "nowhere";
+    sentence.finding->memory = run.memory == "-" || is_nowhere ? "" : run.memory;
     sentence.finding->cell = run.cell;
     if (is_endless)
       text += "; " + thread_at(*run.place) + " is under way";
@@ -541,10 +542,11 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
       text +=
           ", since a recursion or local arrays take more than 512 KiB in " + thread_at(*run.place);
     else
-      text +=
-          (run.memory == "-" ? "" : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
-          ", in " + thread_at(*run.place) +
-          (is_unsigned(run.cell) ? std::string(": ") + kUnsigned : "");
+      text += (run.memory == "-" ? ""
+               : is_nowhere      ? " at an address outside every array"
+                                 : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
+              ", in " + thread_at(*run.place) +
+              (is_unsigned(run.cell) ? std::string(": ") + kUnsigned : "");
   }
   sentence.text = text;
   return with_place(sentence, trial);

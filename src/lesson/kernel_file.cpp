@@ -615,14 +615,25 @@ struct Refusal {
   std::string why;
 };
 
-/// What nvcc refuses in the body of a function for the device. `hosts` are the host's functions;
-/// `uses_std` says that names of std stand alone.
+/// What nvcc refuses, or no kernel can mean, in the body of a function for the device. `hosts` are
+/// the host's functions; `uses_std` says that names of std stand alone.
 std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::string_view>& hosts,
                                        bool uses_std) {
   constexpr std::string_view kStandard[] = {
       "vector", "string", "map",      "set",        "list",       "deque", "unordered_map",
       "cout",   "cerr",   "function", "unique_ptr", "shared_ptr", "queue", "stack"};
   for (std::size_t i = 0; i < body.size(); ++i) {
+    if (body[i].text == "static") {
+      std::size_t begin = i, end = i;
+      while (begin > 0 && body[begin - 1].is_name()) --begin;
+      while (end < body.size() && !is(body, end, ";") && !is(body, end, "=")) ++end;
+      const Tokens statement = body.subspan(begin, end - begin);
+      if (!has(statement, "__shared__") && !has(statement, "const") && !has(statement, "constexpr"))
+        return Refusal{body[i].at,
+                       "a static variable in a kernel is one for all threads of all blocks, which "
+                       "overwrite each other's values; leave out static, or write __shared__ for "
+                       "one of a block"};
+    }
     const bool is_standard =
         i >= 3 && body[i - 1].text == ":" && body[i - 2].text == ":" && body[i - 3].text == "std";
     if (std::ranges::count(kStandard, body[i].text) > 0 &&
@@ -1045,9 +1056,12 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
                                 uses_std);
   }
   if (refusal) fail_at(refusal->at, refusal->why);
-  for (const Token& token : tokens)
+  for (const Token& token : tokens) {
     if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
       kernel.assembler_line = line_at(token.at);
+    if (kernel.shared_line == 0 && token.text == "__shared__")
+      kernel.shared_line = line_at(token.at);
+  }
 
   for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
     kernel.has_short = kernel.has_short || has(tokens, word);

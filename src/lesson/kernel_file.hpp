@@ -83,6 +83,7 @@ struct KernelFile {
   bool is_closed = true;                   ///< its braces are
   /// First and last lines of the functions that run on the device.
   std::vector<std::pair<int, int>> device_lines;
+  int shared_line = 0;        ///< where the first __shared__ stands
   int assembler_line = 0;     ///< where the first `asm` stands; 0 = nowhere
   bool has_channels = false;  ///< it goes through channels, as many as it is told
   bool has_short = false;     ///< a type of 16 bits

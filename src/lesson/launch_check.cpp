@@ -39,9 +39,9 @@ BlockSides sides_of(const HostLaunch::Sides& sides) {
   return {{sides.of[0], sides.of[1]}, sides.of[2]};
 }
 
-std::string blocks_of(const BlockSides& grid) {
-  const bool is_row = grid.height == 1 && grid.depth == 1;
-  return to_string(is_row ? BlockSides{{grid.width, 0}} : grid);
+/// "4x2", or "4" of a line.
+std::string blocks_of(const BlockSides& grid, bool is_line) {
+  return to_string(is_line ? BlockSides{{grid.width, 0}} : grid);
 }
 
 bool has_fewer(const BlockSides& grid, const BlockSides& needed) {
@@ -141,11 +141,12 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
   };
   const auto fault = [&](const Trial& trial, const BlockSides& grid, const std::string& why) {
     const BlockSides needed = needed_for(trial);
+    const bool is_line = grid.height == 1 && needed.height == 1 && needed.depth == 1;
     return LessonSentence{
         "launch", kernel.line_at(host.grid_at()),
-        host.function + " launches " + blocks_of(grid) +
+        host.function + " launches " + blocks_of(grid, is_line) +
             (grid.width * grid.height * grid.depth == 1 ? " block for " : " blocks for ") +
-            picture(trial) + ", which needs " + blocks_of(needed) + ": " +
+            picture(trial) + ", which needs " + blocks_of(needed, is_line) + ": " +
             beyond(grid, trial, launch) + " are not written" + why};
   };
   // The picture of the file itself.
@@ -166,6 +167,7 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
   const auto own_grid = host.grid(own);
   for (const Trial& trial : trials) {
     const auto grid = host.grid(numbers_for(kernel, trial));
+    if (!grid && !kernel.assumed.empty()) return check;  // it depends on the block
     if (!grid) {
       remark("the grid of " + host.function + " is not judged, since " + in_quotes(host.failed()) +
              " is not known here; blocks of " + to_string(launch.block) + " threads for " +
@@ -183,7 +185,7 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
       if (is_known)
         check.fault = fault(meant, blocks, "");
       else
-        remark(host.function + " launches " + blocks_of(blocks) +
+        remark(host.function + " launches " + blocks_of(blocks, blocks.height == 1) +
                " blocks, whatever the picture: larger ones than they cover stay unfinished");
       return check;
     }

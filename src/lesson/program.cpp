@@ -192,7 +192,17 @@ MaskRoom LessonProgram::mask_room() const {
   }
   if (ended.code() != 0 || word != "room")
     refuse("its process ends before the kernel runs: what is set at the start of the file fails");
-  words >> room.weights >> room.planes >> room.rows >> room.columns;
+  int shared = 0;
+  words >> room.weights >> room.planes >> room.rows >> room.columns >> shared;
+  if (shared + kernel_.launch.shared_bytes > kMostShared) {
+    const std::string why = "a block wants " +
+                            std::to_string(shared + kernel_.launch.shared_bytes) +
+                            " bytes of shared memory, and has " + std::to_string(kMostShared) +
+                            ": nvcc refuses larger arrays, so make the tile smaller";
+    throw KernelRefused(
+        printable_name(kernel_.path) + ":" + std::to_string(kernel_.shared_line) + ": " + why,
+        kernel_.shared_line, why);
+  }
   return room;
 }
 

@@ -62,7 +62,7 @@ struct TrialRun {
   std::string why;  ///< of a refusal or a crash, and where it is known of a run without end
   /// Where it was when it crashed or was stopped; the line alone may be 0.
   std::optional<LessonFinding::Place> place;
-  std::string memory;     ///< near which a crash's address lies: in, out, mask, stack, null
+  std::string memory;  ///< near which a crash's address lies: in, out, mask, stack, null, nowhere
   std::int64_t cell = 0;  ///< of it
   std::vector<LessonFinding> findings;
   Counts counts;  ///< of one block, in the middle of the picture
@@ -97,7 +97,7 @@ class LessonProgram {
   explicit LessonProgram(const KernelFile& kernel);
 
   /// The array for the mask; nothing where the mask is an argument. Throws KernelRefused where it
-  /// cannot be told.
+  /// cannot be told, or where a block wants too much shared memory.
   MaskRoom mask_room() const;
 
   /// Runs the kernel once, for some seconds at most, in as many blocks as the trial needs or in
