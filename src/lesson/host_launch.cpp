@@ -361,8 +361,9 @@ bool HostLaunch::is_constant(std::size_t i) const {
          });
 }
 
-bool HostLaunch::has_ceil() const {
+bool HostLaunch::has_ceil(std::size_t axis) const {
   std::vector<Tokens> parts = components_of(sizes_[0]);
+  if (axis < parts.size()) parts = {parts[axis]};
   for (const Tokens part : std::vector<Tokens>(parts))
     for (const Token& token : part) {
       if (const auto number = numbers_.find(token.text); number != numbers_.end())
@@ -492,8 +493,13 @@ void HostLaunch::find_numbers(std::size_t name) {
     if (i > 0 && is(all, i - 1, ")")) first = i;
   }
   function = "the launch";
-  for (std::size_t i = first; i-- > 1 && !is(all, i, ";") && !is(all, i, "}");)
+  int brackets = 0;
+  for (std::size_t i = first; i-- > 1;) {
+    brackets += int(is(all, i, ")")) - int(is(all, i, "("));
+    if (brackets > 0) continue;
     if (is(all, i, "(") && all[i - 1].is_name()) function = std::string(all[i - 1].text) + "()";
+    break;
+  }
 
   std::map<std::string, int, std::less<>> times;
   for (std::size_t i = first; i < name; ++i) {

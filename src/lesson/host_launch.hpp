@@ -58,8 +58,8 @@ class HostLaunch {
 
   /// The expression that the latest of these could not compute.
   std::string failed() const { return failed_; }
-  /// Whether the grid, or what it is computed by, rounds real numbers up.
-  bool has_ceil() const;
+  /// Whether the grid, or what it is computed by, has a ceil() along that axis.
+  bool has_ceil(std::size_t axis) const;
   /// Where the grid is computed.
   std::size_t grid_at() const;
 

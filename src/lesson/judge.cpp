@@ -984,15 +984,26 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
     fit = fit_of(*program, kernel.launch, guesses, wish);
   else
     fit.is_right = true;
-  for (std::size_t i = 0; !fit.is_right && i < kernel.other_launches.size(); ++i) {
-    const LaunchSize& other = kernel.other_launches[i];
-    program->launch_as(other);
-    const Fit others = fit_of(*program, other, guesses, wish);
-    if (others.is_right) {
-      fit = others;
-      kernel.launch = other;
-    }
+  // A launch with rows and columns exchanged covers pictures that need as many blocks along both.
+  const auto covers = [&](const Fit& with) {
+    const Guess& guess = guesses[with.guess];
+    const TrialRun run =
+        program->run(launch_trials(kernel, guess.masks.front(), guess.task).front());
+    return run.end == TrialRun::End::done && std::ranges::count(run.is_set, 0) == 0;
+  };
+  if (fit.is_right && kernel.launch.has_rows_first) fit.is_right = covers(fit);
+  const LaunchSize said = kernel.launch;
+  bool is_found = fit.is_right;
+  for (std::size_t i = 0; !is_found && i < kernel.other_launches.size(); ++i) {
+    kernel.launch = kernel.other_launches[i];
     program->launch_as(kernel.launch);
+    const Fit others = fit_of(*program, kernel.launch, guesses, wish);
+    is_found = others.is_right && covers(others);
+    if (is_found) fit = others;
+  }
+  if (!is_found) {
+    kernel.launch = said;
+    program->launch_as(said);
   }
   if (fit.is_right || kernel.guesses.empty()) {
     take_masks(guesses, fit, kernel.is_told_size, verdict);

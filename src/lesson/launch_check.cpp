@@ -72,19 +72,23 @@ std::string why_fewer(const KernelFile& kernel, const Trial& trial, const BlockS
   if (kernel.has_grid_exchanged != launch.has_rows_first)
     return "; width and height are exchanged in the grid";
   if (launch.outputs.height == 0 && trial.out_height() > 1) return "";
-  const bool is_down = grid.width >= needed.width - 1 && grid.height >= needed.height - 1 &&
-                       grid.depth >= needed.depth - 1;
-  if (!is_down) return "";
-  const std::int64_t each = grid.width < needed.width     ? launch.outputs.width
-                            : grid.height < needed.height ? launch.outputs.height
-                                                          : launch.outputs.depth;
-  const std::string side = grid.width < needed.width     ? "width"
-                           : grid.height < needed.height ? "height"
-                                                         : "depth",
-                    block = std::to_string(each);
+  // Sides of whole blocks need no rounding.
+  Trial whole = trial;
+  for (int* side : {&whole.width, &whole.height, &whole.depth})
+    if (*side > 1) --*side;
+  const auto of_whole = kernel.host->grid(numbers_for(kernel, whole));
+  if (!of_whole) return "";
+  if (has_fewer(sides_of(*of_whole),
+                launch.grid(whole.out_width(), whole.out_height(), whole.out_depth())))
+    return "; it is too small even where the blocks fit the picture";
+  const int axis = grid.width < needed.width ? 0 : grid.height < needed.height ? 1 : 2;
+  const int side = launch.has_rows_first && axis < 2 ? 1 - axis : axis;
+  const std::int64_t each[] = {launch.outputs.width, launch.outputs.height, launch.outputs.depth};
+  const char* const sides[] = {"width", "height", "depth"};
   const std::string remedy =
-      "(" + side + " + " + std::to_string(each - 1) + ") / " + block + " is right";
-  return kernel.host->has_ceil()
+      std::string("(") + sides[side] + (trial.is_valid ? " of the output + " : " + ") +
+      std::to_string(each[side] - 1) + ") / " + std::to_string(each[side]) + " is right";
+  return kernel.host->has_ceil(std::size_t(axis))
              ? "; ceil() comes too late, since a division of ints has rounded down before: " +
                    remedy
              : "; the grid is rounded down: " + remedy;
@@ -102,8 +106,9 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
     check.remarks.push_back({"launch", kernel.line_at(host.grid_at()), text});
   };
   const auto picture = [](const Trial& trial) {
-    return "a picture of " +
-           to_string(BlockSides{{trial.width, trial.height == 1 ? 0 : trial.height}, trial.depth});
+    if (trial.height == 1 && trial.depth == 1)
+      return "a line of " + std::to_string(trial.width) + " samples";
+    return "a picture of " + to_string(BlockSides{{trial.width, trial.height}, trial.depth});
   };
   if (!kernel.assumed.empty())
     check.remarks.push_back({"launch", line,
