@@ -806,7 +806,7 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
   const auto large = host.block(far), small = host.grid(none), largest = host.grid(far);
   // <<<block, grid>>>: the second grows with the picture, or is no block.
   const bool grows = large && (large->product() > 1024) && largest && small &&
-                     largest->of == small->of && small->product() <= 1024;
+                     largest->of == small->of && small->product() > 1 && small->product() <= 1024;
   if (grows || (threads && threads->product() > 1024 && small && small->product() <= 1024)) {
     host.exchange();
     threads = host.block(none);
@@ -842,6 +842,13 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
   const BlockSides said = each ? sides_of(*each, is_row) : *block;
   if (outputs) return;
   if (each) outputs = said;
+  // A grid in numbers does not say how wide the halo is that a block's other threads load.
+  for (const int halo : {2, 4, 6, 8})
+    if (!each && block->width > halo && (block->height == 0 || block->height > halo))
+      add(*block,
+          {{block->width - halo, std::max<std::int64_t>(block->height - halo, 0)},
+           std::max<std::int64_t>(block->depth - halo, 1)},
+          false);
   if (is_row || !is_plane) return;
   if (kernel.has_grid_exchanged) {
     add(*block, turned(said), false);
