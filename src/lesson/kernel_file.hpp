@@ -125,7 +125,8 @@ struct LessonWish {
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
 /// 16x16 outputs, 1024 bytes of shared memory, out cleared` says how it is launched; its first part
-/// is enough. Else a launch in a function for the host says it. Parameters are known by their
+/// is enough. Else a launch in a function for the host says it, or some usual block where that cannot
+/// be computed. Parameters are known by their
 /// names; where these say nothing, the output is what the kernel writes to, and two numbers are
 /// width and height, which is a guess; a kernel without height has lines for pictures, one with a
 /// depth has volumes. The mask is a pointer or the file's __constant__ array. Functions for the
