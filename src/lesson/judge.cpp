@@ -984,16 +984,16 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
     fit = fit_of(*program, kernel.launch, guesses, wish);
   else
     fit.is_right = true;
-  // A launch with rows and columns exchanged covers pictures that need as many blocks along both.
+  // A launch with rows and columns exchanged, or too few blocks, may cover the first picture.
   const auto covers = [&](const Fit& with) {
     const Guess& guess = guesses[with.guess];
-    const TrialRun run =
-        program->run(launch_trials(kernel, guess.masks.front(), guess.task).front());
+    const Size tile = tile_of(kernel.launch, guess.task);
+    const TrialRun run = program->run(
+        make_trial({3 * tile.width, tile.height, tile.depth}, guess.masks.front(), guess.task));
     return run.end == TrialRun::End::done && std::ranges::count(run.is_set, 0) == 0;
   };
-  if (fit.is_right && kernel.launch.has_rows_first) fit.is_right = covers(fit);
   const LaunchSize said = kernel.launch;
-  bool is_found = fit.is_right;
+  bool is_found = fit.is_right && (kernel.other_launches.empty() || covers(fit));
   for (std::size_t i = 0; !is_found && i < kernel.other_launches.size(); ++i) {
     kernel.launch = kernel.other_launches[i];
     program->launch_as(kernel.launch);

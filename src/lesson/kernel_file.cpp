@@ -843,7 +843,7 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
   if (outputs) return;
   if (each) outputs = said;
   // A grid in numbers does not say how wide the halo is that a block's other threads load.
-  for (const int halo : {2, 4, 6, 8})
+  for (const int halo : {8, 6, 4, 2})
     if (!each && block->width > halo && (block->height == 0 || block->height > halo))
       add(*block,
           {{block->width - halo, std::max<std::int64_t>(block->height - halo, 0)},
@@ -950,9 +950,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   for (std::size_t i = 0; i < shown.size(); ++i)
     if (shown[i] == '\r' && i + 1 < shown.size() && shown[i + 1] != '\n') shown[i] = ' ';
   const SourceText source(shown, path);
-  const auto line_at = [&](std::size_t at) {
-    return int(1 + std::ranges::count(std::string_view(shown).substr(0, at), '\n'));
-  };
+  const auto line_at = [&](std::size_t at) { return kernel.line_at(at); };
   const auto fail_at = [&](std::size_t at, const std::string& why) {
     try {
       source.fail(std::string_view(shown).substr(at, 1), why);
