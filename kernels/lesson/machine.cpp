@@ -41,11 +41,14 @@ dim3 blockDim, gridDim;
 namespace convfilt::lesson {
 namespace {
 
-constexpr std::size_t kReach = std::size_t{1} << 27;       ///< bytes around a picture
-constexpr std::size_t kPage = std::size_t{1} << 16;        ///< bytes that a fault maps
-constexpr int kMostPages = 1024;                           ///< that faults may map
-constexpr std::size_t kStack = std::size_t{1} << 19;       ///< bytes of a thread, as on a GPU
-constexpr std::size_t kStackGuard = std::size_t{1} << 16;  ///< bytes before a stack
+constexpr std::size_t kReach = std::size_t{1} << 27;  ///< bytes around a picture
+/// Pictures lie so far apart that an index of 32 bits leads from one to no other.
+constexpr std::uintptr_t kApart = std::uintptr_t{1} << 44;
+constexpr std::uintptr_t kFarReach = std::uintptr_t{1} << 34;  ///< bytes around each, likewise
+constexpr std::size_t kPage = std::size_t{1} << 16;            ///< bytes that a fault maps
+constexpr int kMostPages = 1024;                               ///< that faults may map
+constexpr std::size_t kStack = std::size_t{1} << 19;           ///< bytes of a thread, as on a GPU
+constexpr std::size_t kStackGuard = std::size_t{1} << 16;      ///< bytes before a stack
 constexpr std::size_t kMostFindings = 64;
 constexpr std::size_t kMostSteps = std::size_t{1} << 23;  ///< of a block that is counted
 constexpr int kLanes = 32;
@@ -134,12 +137,13 @@ struct Fiber {
   float offered = 0;
 };
 
-/// Memory that is reserved, and mapped where it is used.
+/// Memory that is reserved, at that place if it is free, and mapped where it is used.
 class Reserved {
  public:
-  explicit Reserved(std::size_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage) {
+  explicit Reserved(std::size_t bytes, void* place = nullptr)
+      : bytes_((bytes + kPage - 1) / kPage * kPage) {
     void* memory =
-        ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        ::mmap(place, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("there is too little memory");
     begin_ = static_cast<char*>(memory);
   }
@@ -149,8 +153,10 @@ class Reserved {
 
   char* begin() const { return begin_; }
   char* end() const { return begin_ + bytes_; }
+  /// Nothing else may lie there.
   void map(char* from, std::size_t bytes) const {
-    if (::mprotect(from, bytes, PROT_READ | PROT_WRITE) != 0)
+    if (::mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+               0) == MAP_FAILED)
       throw std::runtime_error("there is too little memory");
   }
 
@@ -163,8 +169,11 @@ class Reserved {
 /// mapped when somebody goes there.
 class Guarded {
  public:
-  explicit Guarded(std::size_t samples)
-      : samples_(samples), memory_(2 * kReach + samples * sizeof(float)) {
+  Guarded(std::size_t samples, std::uintptr_t number)
+      : samples_(samples),
+        memory_(2 * kReach + samples * sizeof(float), reinterpret_cast<void*>(number * kApart)),
+        reach_(reinterpret_cast<std::uintptr_t>(memory_.begin()) == number * kApart ? kFarReach
+                                                                                    : 0) {
     char* const first = memory_.begin() + kReach - kPage;
     const std::size_t bytes = (samples * sizeof(float) + kPage - 1) / kPage * kPage + 2 * kPage;
     memory_.map(first, bytes);
@@ -177,8 +186,8 @@ class Guarded {
   std::int64_t samples() const { return std::int64_t(samples_); }
 
   bool has_around(std::uintptr_t address) const {
-    return address >= reinterpret_cast<std::uintptr_t>(memory_.begin()) &&
-           address < reinterpret_cast<std::uintptr_t>(memory_.end());
+    return address >= reinterpret_cast<std::uintptr_t>(memory_.begin()) - reach_ &&
+           address < reinterpret_cast<std::uintptr_t>(memory_.end()) + reach_;
   }
 
   /// Samples from the first, for any address.
@@ -189,9 +198,7 @@ class Guarded {
   }
 
   void map_around(std::uintptr_t address) const {
-    char* const page =
-        memory_.begin() +
-        (address - reinterpret_cast<std::uintptr_t>(memory_.begin())) / kPage * kPage;
+    char* const page = reinterpret_cast<char*>(address / kPage * kPage);
     memory_.map(page, kPage);
     std::fill_n(reinterpret_cast<float*>(page), kPage / sizeof(float),
                 std::numeric_limits<float>::quiet_NaN());
@@ -200,13 +207,14 @@ class Guarded {
  private:
   std::size_t samples_;
   Reserved memory_;
+  std::uintptr_t reach_;  ///< bytes around the memory where nothing else lies
 };
 
 struct Machine {
   Machine(const Memory& memory, std::size_t threads)
-      : in(memory.in.size()),
-        out(memory.outputs),
-        mask(memory.mask.size()),
+      : in(memory.in.size(), 1),
+        out(memory.outputs, 2),
+        mask(memory.mask.size(), 3),
         outputs(memory.outputs),
         fibers(threads),
         warp_stretches((threads + kLanes - 1) / kLanes),
@@ -746,8 +754,8 @@ void stop(int signal, std::uintptr_t address, const Registers& registers) {
     } else if (address < kPage) {
       stop.memory = "null";
     } else {
-      constexpr std::int64_t kNear = std::int64_t{1} << 32;  // samples, which an index may be off
-      std::int64_t nearest = kNear;
+      stop.memory = "nowhere";
+      std::int64_t nearest = std::int64_t(kFarReach / sizeof(float));
       for (const auto& [name, picture] : {std::pair<const char*, const Guarded*>{"in", &m->in},
                                           {"out", &m->out},
                                           {"mask", &m->mask}}) {
@@ -811,6 +819,10 @@ const char* name_of(Fault fault) {
     case Fault::absent_lane: return "absent_lane";
   }
   return "";
+}
+
+std::size_t static_shared() {
+  return std::size_t(static_end() - static_begin());
 }
 
 int lane() {
@@ -895,7 +907,7 @@ void watch_signals(Stopped stopped) {
 Result run(const Launch& launch, Memory& memory,
            const std::function<void(float* in, float* out, float* mask)>& kernel) {
   const std::size_t threads = std::size_t(launch.block.x) * launch.block.y * launch.block.z;
-  const std::size_t fixed = std::size_t(static_end() - static_begin());
+  const std::size_t fixed = static_shared();
   if (threads < 1 || threads > 1024) throw std::runtime_error("a block has 1 to 1024 threads");
   if (fixed + launch.dynamic_shared > kMostShared)
     throw std::runtime_error("a block has 48 KiB of shared memory, and this kernel wants " +

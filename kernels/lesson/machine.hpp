@@ -88,8 +88,9 @@ struct Stop {
   int signal = 0;  ///< 0 = the kernel has called exit()
   Place place;
   std::uintptr_t last_code = 0;  ///< that was seen before
-  const char* memory = "";       ///< near which a wrong address lies: in, out, mask, stack, null
-  std::int64_t cell = 0;         ///< of it
+  const char* memory =
+      "";                 ///< near which a wrong address lies: in, out, mask, stack, null, nowhere
+  std::int64_t cell = 0;  ///< of it
 };
 
 struct Result {
@@ -103,6 +104,9 @@ using Stopped = void (*)(const Stop& stop, const Result& so_far);
 /// From now on signals that a wrong program gets, SIGXCPU and exit() come to that function while a
 /// kernel runs.
 void watch_signals(Stopped stopped);
+
+/// Bytes of shared memory that the kernel has without those of its launch.
+std::size_t static_shared();
 
 /// Runs `kernel` for each thread, with the addresses that it must be given.
 Result run(const Launch& launch, Memory& memory,

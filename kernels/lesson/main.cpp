@@ -8,7 +8,7 @@
 /// a byte for each that says whether it was written, 2 if by the first block; REPORT at first the
 /// word that came on standard input, which tells it from what a kernel writes there, then a line
 /// for each finding, and one for the counts. `mask` reports how many weights the array has, in how
-/// many planes, rows and columns.
+/// many planes, rows and columns, and the bytes of static shared memory.
 #include <unistd.h>
 
 #include <csignal>
@@ -150,8 +150,8 @@ int main(int argc, char** argv) {
   try {
     if (argc == 3) {
       const LessonArray array = checked_array();
-      std::fprintf(report, "room %d %d %d %d\n", array.lesson_bytes / int(sizeof(float)),
-                   array.lesson_planes, array.lesson_rows, array.lesson_columns);
+      std::fprintf(report, "room %d %d %d %d %zu\n", array.lesson_bytes / int(sizeof(float)),
+                   array.lesson_planes, array.lesson_rows, array.lesson_columns, static_shared());
     } else {
       run_kernel(argv);
     }

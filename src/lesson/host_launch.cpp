@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace convfilt {
 
@@ -31,6 +32,34 @@ bool is_type(std::string_view word) {
   return word.ends_with("_t");
 }
 
+/// "width" of `width` or `(int)width`, "picture.width" of `picture->width`; "" of other
+/// expressions.
+std::string path_of(Tokens all) {
+  while (all.size() > 2 && (is(all, 0, "(") || is_type(all[0].text) || is(all, 0, "static_cast"))) {
+    std::size_t open = 0;
+    while (open < all.size() && !is(all, open, "(")) ++open;
+    if (open == all.size()) return "";
+    const std::size_t close = closing(all, open);
+    const Tokens inside = all.subspan(open + 1, std::min(close, all.size()) - open - 1);
+    const bool is_cast =
+        open == 0 && std::ranges::all_of(inside, [](auto& token) { return is_type(token.text); });
+    if (!is_cast && close + 1 != all.size()) return "";
+    all = is_cast ? all.subspan(close + 1) : inside;
+  }
+  std::string path;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is(all, i, "-") && is(all, i + 1, ">")) ++i;
+    const bool is_dot = is(all, i, ".") || is(all, i, ">");
+    const bool is_call = is(all, i, "(") && i + 2 == all.size() && is(all, i + 1, ")");
+    if (is_call) return path + "()";
+    const bool wants_name = path.empty() || path.ends_with(".");
+    if (is_dot == wants_name) return "";
+    if (!is_dot && !all[i].is_name()) return "";
+    path += is_dot ? "." : all[i].text;
+  }
+  return path;
+}
+
 /// Where an expression ends: at a comma, a semicolon, or a bracket that was opened before it.
 std::size_t end_of_expression(Tokens all, std::size_t i) {
   for (; i < all.size(); ++i) {
@@ -52,7 +81,7 @@ class HostLaunch::Reader {
   Reader(const HostLaunch& launch, Tokens all) : launch_(launch), all_(all) {}
 
   std::optional<Number> read() {
-    const auto number = sum();
+    const auto number = condition();
     return at_ == all_.size() ? number : std::nullopt;
   }
 
@@ -60,37 +89,69 @@ class HostLaunch::Reader {
   using Maybe = std::optional<Number>;
 
   bool take(std::string_view text) {
-    if (!is(all_, at_, text)) return false;
-    ++at_;
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (at_ + i >= all_.size() || all_[at_ + i].text != text.substr(i, 1)) return false;
+    at_ += text.size();
     return true;
   }
 
-  Maybe sum() {
-    Maybe left = product();
-    while (left && (is(all_, at_, "+") || is(all_, at_, "-"))) {
-      const double sign = all_[at_++].text == "+" ? 1 : -1;
-      const Maybe right = product();
+  Maybe condition() {
+    const Maybe test = binary(0);
+    if (!test || !take("?")) return test;
+    const Maybe yes = condition();
+    if (!yes || !take(":")) return std::nullopt;
+    const Maybe no = condition();
+    return !no ? no : test->value != 0 ? yes : no;
+  }
+
+  /// Operators of a level bind more loosely than those behind it.
+  Maybe binary(std::size_t level) {
+    static const std::vector<std::vector<std::string_view>> kLevels = {
+        {"||"},       {"&&"},     {"==", "!="},   {"<=", ">=", "<", ">"},
+        {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
+    if (level == kLevels.size()) return factor();
+    Maybe left = binary(level + 1);
+    while (left) {
+      std::string_view sign;
+      for (const std::string_view one : kLevels[level]) {
+        const bool is_shift = one.size() == 1 && is(all_, at_, one) && is(all_, at_ + 1, one) &&
+                              (one == "<" || one == ">");
+        if (sign.empty() && !is_shift && take(one)) sign = one;
+      }
+      if (sign.empty()) return left;
+      const Maybe right = binary(level + 1);
       if (!right) return right;
-      left = Number{left->value + sign * right->value, left->is_whole && right->is_whole};
+      left = result_of(*left, sign, *right);
     }
     return left;
   }
 
-  Maybe product() {
-    Maybe left = factor();
-    while (left && (is(all_, at_, "*") || is(all_, at_, "/") || is(all_, at_, "%"))) {
-      const std::string_view sign = all_[at_++].text;
-      const Maybe right = factor();
-      if (!right || (sign != "*" && right->value == 0)) return std::nullopt;
-      const bool is_whole = left->is_whole && right->is_whole;
-      const double ratio = sign == "*" ? 0 : left->value / right->value;
-      left = Number{sign == "*"   ? left->value * right->value
-                    : sign == "%" ? std::fmod(left->value, right->value)
-                    : is_whole    ? std::trunc(ratio)
-                                  : ratio,
-                    is_whole};
-    }
-    return left;
+  static Maybe result_of(const Number& left, std::string_view sign, const Number& right) {
+    const double a = left.value, b = right.value;
+    const bool is_whole = left.is_whole && right.is_whole;
+    if (sign == "+") return Number{a + b, is_whole};
+    if (sign == "-") return Number{a - b, is_whole};
+    if (sign == "*") return Number{a * b, is_whole};
+    if (sign == "/" && b != 0) return Number{is_whole ? std::trunc(a / b) : a / b, is_whole};
+    if (sign == "%" && b != 0) return Number{std::fmod(a, b), is_whole};
+    if (sign == "<<") return Number{std::ldexp(a, int(b)), true};
+    if (sign == ">>") return Number{std::floor(std::ldexp(a, -int(b))), true};
+    if (sign == "/" || sign == "%") return std::nullopt;
+    const bool is_true = sign == "||"   ? a != 0 || b != 0
+                         : sign == "&&" ? a != 0 && b != 0
+                         : sign == "==" ? a == b
+                         : sign == "!=" ? a != b
+                         : sign == "<=" ? a <= b
+                         : sign == ">=" ? a >= b
+                         : sign == "<"  ? a < b
+                                        : a > b;
+    return Number{double(is_true), true};
+  }
+
+  static Maybe as(Maybe number, Tokens type) {
+    if (!number || has(type, "auto") || type.empty()) return number;
+    const bool is_real = has(type, "float") || has(type, "double");
+    return Number{is_real ? number->value : std::trunc(number->value), !is_real};
   }
 
   Maybe factor() {
@@ -100,6 +161,10 @@ class HostLaunch::Reader {
       return number;
     }
     if (take("+")) return factor();
+    if (take("!")) {
+      const Maybe number = factor();
+      return number ? Maybe({double(number->value == 0), true}) : number;
+    }
     if (is(all_, at_, "(")) {
       const std::size_t close = closing(all_, at_);
       if (close >= all_.size()) return std::nullopt;
@@ -107,59 +172,72 @@ class HostLaunch::Reader {
       at_ = close + 1;
       if (!inside.empty() && std::ranges::all_of(inside, [](const Token& token) {
             return is_type(token.text) || token.text == ":";
-          })) {
-        Maybe number = factor();
-        if (number && (has(inside, "float") || has(inside, "double"))) number->is_whole = false;
-        return number;
-      }
+          }))
+        return as(factor(), inside);
       return launch_.value_of(inside);
     }
     if (at_ == all_.size()) return std::nullopt;
     const Token token = all_[at_++];
-    if (is_digit(token.text[0])) {
-      Number number{double(std::strtoll(std::string(token.text).c_str(), nullptr, 0)), true};
-      if (take(".")) {
-        number.is_whole = false;
-        if (at_ < all_.size() && is_digit(all_[at_].text[0])) {
-          const std::string digits(all_[at_++].text);
-          number.value = std::atof((std::string(token.text) + "." + digits).c_str());
-        }
-      }
-      return number;
-    }
+    if (is_digit(token.text[0])) return literal(token);
     if (!token.is_name()) return std::nullopt;
     if (token.text == "static_cast" && take("<")) {
-      bool is_real = false;
-      while (at_ < all_.size() && !take(">")) {
-        is_real = is_real || is(all_, at_, "float") || is(all_, at_, "double");
-        ++at_;
-      }
-      Maybe number = factor();
-      if (number && is_real) number->is_whole = false;
-      return number;
+      const std::size_t begin = at_;
+      while (at_ < all_.size() && !is(all_, at_, ">")) ++at_;
+      const Tokens type = all_.subspan(begin, at_ - begin);
+      return take(">") ? as(factor(), type) : std::nullopt;
     }
-    if (token.text == "std" && take(":") && take(":")) return factor();
-    if (is(all_, at_, "(")) return call(token.text);
-    if (take(".")) {
-      if (at_ == all_.size()) return std::nullopt;
-      const auto found = launch_.sides_.find(token.text);
-      const std::size_t axis = std::size_t(all_[at_++].text[0] - 'x');
+    if (token.text == "std" && take("::")) return factor();
+    if (token.text == "true" || token.text == "false")
+      return Number{double(token.text == "true"), true};
+    if (is(all_, at_, "(") && !is(all_, at_ + 1, ")")) return call(token.text);
+    std::size_t end = at_;
+    while (end < all_.size() &&
+           (is(all_, end, ".") || (is(all_, end, "-") && is(all_, end + 1, ">"))))
+      end += is(all_, end, ".") ? 2 : 3;
+    if (is(all_, end, "(") && is(all_, end + 1, ")")) end += 2;
+    const std::string path = path_of(all_.subspan(at_ - 1, std::min(end, all_.size()) - at_ + 1));
+    const std::string_view behind = end > at_ ? all_[end - 1].text : "";
+    at_ = std::min(end, all_.size());
+    return named(token.text, path, behind);
+  }
+
+  Maybe literal(const Token& token) {
+    Number number{double(std::strtoll(std::string(token.text).c_str(), nullptr, 0)), true};
+    const bool has_f = token.text.ends_with("f") && !token.text.starts_with("0x");
+    const bool is_real = take(".");
+    if (is_real && at_ < all_.size() && is_word(all_[at_].text[0]))
+      number.value =
+          std::atof((std::string(token.text) + "." + std::string(all_[at_++].text)).c_str());
+    number.is_whole = !is_real && !has_f;
+    return number;
+  }
+
+  Maybe named(std::string_view name, const std::string& path, std::string_view behind) {
+    if (launch_.parameters_)
+      if (const auto found = launch_.parameters_->find(path); found != launch_.parameters_->end())
+        return found->second;
+    const Numbers& with = *launch_.with_;
+    if (const auto found = with.sides.find(path); found != with.sides.end())
+      return Number{found->second, true};
+    const bool is_lenient = with.unknown != 0;
+    if (launch_.changed_.contains(name) && !is_lenient) return std::nullopt;
+    if (path != name) {
+      const auto found = launch_.sides_.find(name);
+      const std::size_t axis = behind.empty() ? 3 : std::size_t(behind[0] - 'x');
       if (found == launch_.sides_.end() || axis > 2) return std::nullopt;
       return axis < found->second.size() ? launch_.value_of(found->second[axis]) : Number{1, true};
     }
-    if (std::ranges::count(launch_.sought_, token.text) == 0)
-      if (const auto found = launch_.numbers_.find(token.text); found != launch_.numbers_.end()) {
-        // A name that stands for itself, as in n = n * 2, is not known.
-        if (std::ranges::count(launch_.open_, token.text) > 0) return std::nullopt;
-        launch_.open_.push_back(token.text);
-        const Maybe number = launch_.value_of(found->second);
-        launch_.open_.pop_back();
-        if (number || launch_.given.contains(token.text) == false) return number;
-      }
-    if (const auto found = launch_.given.find(token.text); found != launch_.given.end())
-      return Number{found->second, true};
-    if (launch_.unknown_ == 0) return std::nullopt;
-    return Number{launch_.unknown_, true};
+    const auto given = with.given.find(name);
+    if (const auto found = launch_.numbers_.find(name); found != launch_.numbers_.end()) {
+      // A name that stands for itself, as in n = n * 2, is not known.
+      if (std::ranges::count(launch_.open_, name) > 0) return std::nullopt;
+      launch_.open_.push_back(name);
+      const Maybe number = launch_.value_of(found->second);
+      launch_.open_.pop_back();
+      if (number || given == with.given.end()) return number;
+    }
+    if (given != with.given.end()) return Number{given->second, true};
+    return is_lenient ? Maybe({with.unknown, true}) : std::nullopt;
   }
 
   Maybe call(std::string_view name) {
@@ -168,23 +246,38 @@ class HostLaunch::Reader {
     const Tokens inside = all_.subspan(at_ + 1, close - at_ - 1);
     at_ = close + 1;
     if (name == "sizeof") return Number{has(inside, "double") ? 8.0 : 4.0, true};
-    std::vector<double> numbers;
+    std::vector<Number> numbers;
     for (const Tokens part : parts_of(inside)) {
       const Maybe number = launch_.value_of(part);
       if (!number) return number;
-      numbers.push_back(number->value);
+      numbers.push_back(*number);
     }
-    if (numbers.size() == 1 && name.starts_with("ceil"))
-      return Number{std::ceil(numbers[0]), false};
-    if (numbers.size() == 1 && name.starts_with("floor"))
-      return Number{std::floor(numbers[0]), false};
-    if (numbers.size() == 1 && is_type(name)) return Number{numbers[0], name != "float"};
-    if (numbers.size() != 2 || numbers[1] == 0) return std::nullopt;
-    if (name == "min") return Number{std::min(numbers[0], numbers[1]), true};
-    if (name == "max") return Number{std::max(numbers[0], numbers[1]), true};
-    // Such as cdiv(width, TILE), in whatever name.
-    for (const std::string_view part : {"div", "ceil", "block", "up", "Div", "Ceil", "Block", "Up"})
-      if (name.find(part) != name.npos) return Number{std::ceil(numbers[0] / numbers[1]), true};
+    const auto found = launch_.functions_.find(name);
+    if (found != launch_.functions_.end() && !found->second.value.empty()) {
+      const Function& function = found->second;
+      if (function.parameters.size() != numbers.size()) return std::nullopt;
+      std::map<std::string_view, Number> parameters;
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        parameters[function.parameters[i]] = numbers[i];
+      const auto* before = std::exchange(launch_.parameters_, &parameters);
+      const Maybe number = launch_.value_of(function.value);
+      launch_.parameters_ = before;
+      return number;
+    }
+    const std::size_t count = numbers.size();
+    if (count == 1 && name.starts_with("ceil")) return Number{std::ceil(numbers[0].value), false};
+    if (count == 1 && name.starts_with("floor")) return Number{std::floor(numbers[0].value), false};
+    if (count == 1 && is_type(name))
+      return as(numbers[0], all_.subspan(close - inside.size() - 2, 1));
+    if (count != 2 || numbers[1].value == 0) return std::nullopt;
+    if (name == "min" || name == "max")
+      return (numbers[0].value < numbers[1].value) == (name == "min") ? numbers[0] : numbers[1];
+    // Such as cdiv(width, TILE), in whatever name, of a header.
+    if (found == launch_.functions_.end())
+      for (const std::string_view part :
+           {"div", "ceil", "block", "up", "Div", "Ceil", "Block", "Up"})
+        if (name.find(part) != name.npos)
+          return Number{std::ceil(numbers[0].value / numbers[1].value), true};
     return std::nullopt;
   }
 
@@ -199,31 +292,106 @@ std::optional<HostLaunch::Number> HostLaunch::value_of(Tokens expression) const 
   ++depth_;
   const auto number = Reader(*this, expression).read();
   --depth_;
+  if (!number && failed_.empty()) failed_ = text_of(expression);
   return number;
 }
 
-std::optional<std::vector<double>> HostLaunch::components_of(Tokens expression) const {
-  std::vector<Tokens> parts = {expression};
-  if (expression.size() == 1) {
-    const auto found = sides_.find(expression[0].text);
-    if (found != sides_.end()) parts = found->second;
-  } else if (is(expression, 0, "dim3") && expression.size() > 2) {
-    parts = parts_of(expression.subspan(2, expression.size() - 3));
-  } else if (is(expression, 0, "{")) {
-    parts = parts_of(expression.subspan(1, expression.size() - 2));
-  }
-  std::vector<double> numbers;
-  for (const Tokens part : parts) {
-    const auto number = value_of(part);
-    if (!number) return std::nullopt;
-    numbers.push_back(std::trunc(number->value));
-  }
-  return numbers;
+std::string HostLaunch::text_of(Tokens expression) const {
+  if (expression.empty()) return "";
+  std::string text;
+  const char* const end = expression.back().text.data() + expression.back().text.size();
+  for (const char* c = expression.front().text.data(); c < end; ++c)
+    if (const bool is_blank = *c == ' ' || *c == '\n' || *c == '\r' || *c == '\t'; !is_blank)
+      text += *c;
+    else if (!text.ends_with(' '))
+      text += ' ';
+  return text;
 }
 
-std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_view kernel) {
-  HostLaunch launch;
-  launch.tokens_ = tokens_of(code);
+std::vector<Tokens> HostLaunch::components_of(Tokens expression) const {
+  if (expression.size() == 1) {
+    const auto found = sides_.find(expression[0].text);
+    if (found != sides_.end()) return found->second;
+  } else if (is(expression, 0, "dim3") && expression.size() > 2) {
+    return parts_of(expression.subspan(2, expression.size() - 3));
+  } else if (is(expression, 0, "{")) {
+    return parts_of(expression.subspan(1, expression.size() - 2));
+  }
+  return {expression};
+}
+
+std::optional<HostLaunch::Sides> HostLaunch::sides_of(std::size_t which,
+                                                      const Numbers& numbers) const {
+  failed_.clear();
+  if (which >= sizes_.size()) return std::nullopt;
+  with_ = &numbers;
+  const Tokens expression = sizes_[which];
+  const std::vector<Tokens> parts = components_of(expression);
+  if (parts.empty() || parts.size() > 3) return std::nullopt;
+  const bool is_changed =
+      numbers.unknown == 0 && expression.size() == 1 && changed_.contains(expression[0].text);
+  if (is_changed) failed_ = text_of(expression) + ", which is set more than once";
+  Sides sides;
+  sides.is_number = parts.size() == 1;
+  for (std::size_t i = 0; i < parts.size() && !is_changed; ++i) {
+    const auto number = value_of(parts[i]);
+    if (!number) return std::nullopt;
+    sides.of[i] = std::int64_t(number->value);
+  }
+  return is_changed ? std::nullopt : std::optional(sides);
+}
+
+std::optional<std::int64_t> HostLaunch::shared_bytes(const Numbers& numbers) const {
+  if (sizes_.size() < 3) return 0;
+  with_ = &numbers;
+  const auto number = value_of(sizes_[2]);
+  return number ? std::optional(std::int64_t(number->value)) : std::nullopt;
+}
+
+std::optional<double> HostLaunch::argument(std::size_t i) const {
+  const Numbers none;
+  with_ = &none;
+  const auto number = i < passed_.size() ? value_of(passed_[i]) : std::nullopt;
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+bool HostLaunch::is_constant(std::size_t i) const {
+  return i < passed_.size() && std::ranges::all_of(passed_[i], [&](const Token& token) {
+           return !token.is_name() || is_type(token.text) || constants_.contains(token.text);
+         });
+}
+
+bool HostLaunch::has_ceil(std::size_t axis) const {
+  std::vector<Tokens> parts = components_of(sizes_[0]);
+  if (axis < parts.size()) parts = {parts[axis]};
+  for (const Tokens part : std::vector<Tokens>(parts))
+    for (const Token& token : part) {
+      if (const auto number = numbers_.find(token.text); number != numbers_.end())
+        parts.push_back(number->second);
+      if (const auto called = functions_.find(token.text); called != functions_.end())
+        parts.push_back(called->second.value);
+    }
+  return std::ranges::any_of(parts,
+                             [](Tokens part) { return has(part, "ceil") || has(part, "ceilf"); });
+}
+
+std::size_t HostLaunch::grid_at() const {
+  const std::vector<Tokens> parts = components_of(sizes_[0]);
+  const char* const begin = parts.front().front().text.data();
+  const bool is_in_code = begin >= code_.data() && begin < code_.data() + code_.size();
+  return is_in_code ? std::size_t(begin - code_.data()) : at;
+}
+
+void HostLaunch::exchange() {
+  std::swap(sizes_[0], sizes_[1]);
+  is_exchanged = true;
+}
+
+std::shared_ptr<HostLaunch> HostLaunch::find(const std::string& code, std::string_view kernel) {
+  const std::shared_ptr<HostLaunch> found(new HostLaunch);
+  HostLaunch& launch = *found;
+  launch.code_ = code;
+  launch.tokens_ = tokens_of(launch.code_);
   const Tokens all(launch.tokens_);
   std::size_t name = 0, open = 0;
   for (std::size_t i = 0; i + 3 < all.size() && open == 0; ++i) {
@@ -234,7 +402,7 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
     if (name > 0 && !is(all, name, kernel)) --name;
     if (is(all, name, kernel)) open = i + 3;
   }
-  if (open == 0) return std::nullopt;
+  if (open == 0) return nullptr;
   launch.at = all[name].at;
   std::size_t close = open;
   while (close + 2 < all.size() &&
@@ -242,53 +410,12 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
     ++close;
   launch.sizes_ = parts_of(all.subspan(open, close - open));
   if (is(all, close + 3, "("))
-    for (const Tokens part : parts_of(all.subspan(close + 4, closing(all, close + 3) - close - 4)))
-      launch.arguments.emplace_back(part.empty() || !part.back().is_name() ? "" : part.back().text);
-
-  // What stands nearest before the launch counts first, then what stands before that, then macros.
-  static const std::vector<Token> kOne = tokens_of("1");
-  for (std::size_t i = name; i-- > 1;) {
-    const bool sets =
-        is(all, i, "=") && all[i - 1].is_name() && !is(all, i + 1, "=") && i + 1 < name;
-    if (const std::string_view axis = all[i - 1].text;
-        sets && i > 2 && is(all, i - 2, ".") && (axis == "x" || axis == "y" || axis == "z")) {
-      // The sides of `dim3 grid;` one by one. An empty one is set further up, or is 1.
-      auto& sides = launch.sides_[std::string(all[i - 3].text)];
-      sides.resize(3);
-      if (Tokens& side = sides[std::size_t(axis[0] - 'x')]; side.empty())
-        side = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
-    } else if (sets) {
-      const Tokens value = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
-      if (is(value, 0, "dim3") || is(value, 0, "{"))
-        launch.sides_.try_emplace(
-            std::string(all[i - 1].text),
-            parts_of(value.subspan(is(value, 0, "{") ? 1 : 2,
-                                   value.size() - (is(value, 0, "{") ? 2 : 3))));
-      else
-        launch.numbers_.try_emplace(std::string(all[i - 1].text), value);
-    }
-    if (!is(all, i - 1, "dim3")) continue;
-    for (std::size_t k = i; k < all.size() && all[k].is_name(); ++k) {
-      if (!is(all, k + 1, "(") && !is(all, k + 1, "{")) break;
-      const std::size_t end = closing(all, k + 1);
-      if (end >= all.size()) break;
-      launch.sides_.try_emplace(std::string(all[k].text),
-                                parts_of(all.subspan(k + 2, end - k - 2)));
-      k = end + 1;
-      if (!is(all, k, ",")) break;
-    }
-  }
-  for (auto& [named, sides] : launch.sides_)
-    for (Tokens& side : sides)
-      if (side.empty()) side = kOne;
-  for (std::size_t i = 0; i + 2 < all.size(); ++i) {
-    if (!is(all, i, "#") || !is(all, i + 1, "define")) continue;
-    const std::size_t begin = all[i + 2].at + all[i + 2].text.size();
-    if (begin < code.size() && code[begin] == '(') continue;
-    launch.macros_.push_back(
-        tokens_of(code.substr(begin, std::min(code.find('\n', begin), code.size()) - begin)));
-    launch.numbers_.insert_or_assign(std::string(all[i + 2].text), launch.macros_.back());
-  }
+    launch.passed_ = parts_of(all.subspan(close + 4, closing(all, close + 3) - close - 4));
+  for (const Tokens part : launch.passed_) launch.arguments.push_back(path_of(part));
+  launch.find_functions();
+  launch.find_numbers(name);
+  const Numbers none;
+  launch.with_ = &none;
   if (is(all, name + 1, "<") && !is(all, name + 2, "<"))
     for (const Tokens part : parts_of(all.subspan(name + 2, open - 4 - name - 2))) {
       const auto number = launch.value_of(part);
@@ -297,49 +424,136 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
       launch.template_arguments.push_back(number ? std::to_string(std::int64_t(number->value))
                                                  : text);
     }
-  return launch;
+  return found;
 }
 
-std::optional<HostLaunch::Sides> HostLaunch::block() const {
-  if (sizes_.size() < 2) return std::nullopt;
-  const auto numbers = components_of(sizes_[1]);
-  if (!numbers || numbers->empty() || numbers->size() > 3) return std::nullopt;
-  Sides sides;
-  for (std::size_t i = 0; i < numbers->size(); ++i) sides.of[i] = std::int64_t((*numbers)[i]);
-  sides.is_number = numbers->size() == 1;
-  return sides;
-}
-
-std::optional<HostLaunch::Sides> HostLaunch::outputs(const std::vector<std::string>& names,
-                                                     bool is_plane) const {
-  // Of sides that are so long, what rounds to whole blocks makes no difference.
-  constexpr double kSide = 720720;
-  HostLaunch large = *this;
-  large.sought_ = names;
-  large.unknown_ = kSide;
-  const auto grid = sizes_.empty() ? std::nullopt : large.components_of(sizes_[0]);
-  large.unknown_ = 2 * kSide;
-  const auto twice = grid ? large.components_of(sizes_[0]) : std::nullopt;
-  if (!twice || grid->empty() || grid->size() > 3) return std::nullopt;
-  Sides sides;
-  sides.is_number = grid->size() == 1;
-  const double outputs = sides.is_number && is_plane ? kSide * kSide : kSide;
-  for (std::size_t i = 0; i < grid->size(); ++i) {
-    const double blocks = (*grid)[i];
-    // Some grids have one block along an axis, or as many as the device has processors.
-    if (blocks == (*twice)[i] || blocks < 1) {
-      if (blocks != 1 || i == 0) return std::nullopt;
-      continue;
+/// `int up(int a, int b) { return ...; }`, and lambdas and macros that do as much.
+void HostLaunch::find_functions() {
+  const Tokens all(tokens_);
+  const auto parameters_of = [](Tokens inside) {
+    std::vector<std::string_view> names;
+    for (const Tokens part : parts_of(inside))
+      names.push_back(part.empty() ? "" : part.back().text);
+    return names;
+  };
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    if (!is(all, i, "(") || i == 0) continue;
+    const std::size_t close = closing(all, i);
+    std::size_t body = close + 1, name = i - 1;
+    while (body < all.size() && (all[body].is_name() || is(all, body, "-") || is(all, body, ">")))
+      ++body;
+    if (!is(all, body, "{")) continue;
+    if (is(all, name, "]")) {
+      while (name > 0 && !is(all, name, "[")) --name;
+      if (name < 2 || !is(all, name - 1, "=")) continue;
+      name -= 2;
     }
-    sides.of[i] = std::llround(outputs / blocks);
+    if (!all[name].is_name()) continue;
+    Function function{parameters_of(all.subspan(i + 1, close - i - 1)), {}};
+    const std::size_t end = std::min(closing(all, body), all.size());
+    if (is(all, body + 1, "return") && end > body + 3 &&
+        end_of_expression(all, body + 2) + 1 == end)
+      function.value = all.subspan(body + 2, end - body - 3);
+    functions_.try_emplace(std::string(all[name].text), function);
   }
-  return sides;
+  for (std::size_t i = 0; i + 2 < all.size(); ++i) {
+    if (!is(all, i, "#") || !is(all, i + 1, "define")) continue;
+    std::size_t begin = all[i + 2].at + all[i + 2].text.size();
+    const std::string name(all[i + 2].text);
+    std::vector<std::string_view> parameters;
+    const bool is_function = begin < code_.size() && code_[begin] == '(';
+    if (is_function) {
+      const std::size_t close = closing(all, i + 3);
+      if (close >= all.size()) continue;
+      parameters = parameters_of(all.subspan(i + 4, close - i - 4));
+      begin = all[close].at + 1;
+    }
+    const std::size_t end = std::min(code_.find('\n', begin), code_.size());
+    macros_.push_back(tokens_of(std::string_view(code_).substr(begin, end - begin)));
+    if (is_function)
+      functions_.insert_or_assign(name, Function{parameters, macros_.back()});
+    else
+      numbers_.insert_or_assign(name, macros_.back());
+    constants_.insert(name);
+  }
 }
 
-std::optional<std::int64_t> HostLaunch::shared_bytes() const {
-  if (sizes_.size() < 3) return 0;
-  const auto number = value_of(sizes_[2]);
-  return number ? std::optional(std::int64_t(number->value)) : std::nullopt;
+/// What stands nearest before the launch counts first, then what stands before that; a macro comes
+/// before all.
+void HostLaunch::find_numbers(std::size_t name) {
+  static const std::vector<Token> kOne = tokens_of("1");
+  const Tokens all(tokens_);
+  // The beginning of the function that launches.
+  std::size_t first = name;
+  int depth = 0;
+  for (std::size_t i = name; i-- > 0;) {
+    if (is(all, i, "}")) ++depth;
+    if (!is(all, i, "{") || --depth >= 0) continue;
+    depth = 0;
+    if (i > 0 && is(all, i - 1, ")")) first = i;
+  }
+  function = "the launch";
+  int brackets = 0;
+  for (std::size_t i = first; i-- > 1;) {
+    brackets += int(is(all, i, ")")) - int(is(all, i, "("));
+    if (brackets > 0) continue;
+    if (is(all, i, "(") && all[i - 1].is_name()) function = std::string(all[i - 1].text) + "()";
+    break;
+  }
+
+  std::map<std::string, int, std::less<>> times;
+  for (std::size_t i = first; i < name; ++i) {
+    const auto is_twice = [&](std::size_t k, const char* sign) {
+      return is(all, k, sign) && is(all, k + 1, sign);
+    };
+    std::size_t owner = i;  // of grid.x, grid
+    while (owner > 1 && is(all, owner - 1, ".")) owner -= 2;
+    if (!all[i].is_name()) continue;
+    const bool is_set = is(all, i + 1, "=") && !is(all, i + 2, "=");
+    const bool is_counted =
+        is_twice(i + 1, "+") || is_twice(i + 1, "-") ||
+        (owner > 1 && (is_twice(owner - 2, "+") || is_twice(owner - 2, "-"))) ||
+        (is(all, i + 2, "=") && i + 1 < all.size() &&
+         std::string_view("+-*/%").find(all[i + 1].text[0]) != std::string_view::npos) ||
+        (owner > 1 && is(all, owner - 1, "&") &&
+         (is(all, owner - 2, "(") || is(all, owner - 2, ",")));
+    const std::string side = owner == i ? "" : "." + std::string(all[i].text);
+    if (is_counted || (is_set && ++times[std::string(all[owner].text) + side] > 1))
+      changed_.emplace(all[owner].text);
+  }
+
+  for (std::size_t i = name; i-- > 1;) {
+    const bool sets =
+        is(all, i, "=") && all[i - 1].is_name() && !is(all, i + 1, "=") && i + 1 < name;
+    if (const std::string_view axis = all[i - 1].text;
+        sets && i > 2 && is(all, i - 2, ".") && (axis == "x" || axis == "y" || axis == "z")) {
+      // The sides of `dim3 grid;` one by one. An empty one is set further up, or is 1.
+      auto& sides = sides_[std::string(all[i - 3].text)];
+      sides.resize(3);
+      if (Tokens& side = sides[std::size_t(axis[0] - 'x')]; side.empty())
+        side = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
+    } else if (sets) {
+      const Tokens value = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
+      if (is(value, 0, "dim3") || is(value, 0, "{"))
+        sides_.try_emplace(std::string(all[i - 1].text), components_of(value));
+      else
+        numbers_.try_emplace(std::string(all[i - 1].text), value);
+      for (std::size_t k = i - 1; k-- > 0 && (all[k].is_name() || is(all, k, ","));)
+        if (is(all, k, "constexpr")) constants_.emplace(all[i - 1].text);
+    }
+    if (!is(all, i - 1, "dim3")) continue;
+    for (std::size_t k = i; k < all.size() && all[k].is_name(); ++k) {
+      if (!is(all, k + 1, "(") && !is(all, k + 1, "{")) break;
+      const std::size_t end = closing(all, k + 1);
+      if (end >= all.size()) break;
+      sides_.try_emplace(std::string(all[k].text), parts_of(all.subspan(k + 2, end - k - 2)));
+      k = end + 1;
+      if (!is(all, k, ",")) break;
+    }
+  }
+  for (auto& [named, sides] : sides_)
+    for (Tokens& side : sides)
+      if (side.empty()) side = kOne;
 }
 
 }  // namespace convfilt

@@ -13,6 +13,7 @@
 #include "src/base/splitmix.hpp"
 #include "src/compare/spread.hpp"
 #include "src/lesson/gpu_program.hpp"
+#include "src/lesson/launch_check.hpp"
 #include "src/lesson/pixels.hpp"
 #include "src/mask/random.hpp"
 
@@ -125,6 +126,28 @@ std::vector<Trial> trials_for(const KernelFile& kernel, const std::vector<Mask>&
   if (kernel.has_short && task.dimensions > 1) add({1, kLong, 1}, masks.front());
   for (std::size_t k = 1; k < masks.size(); ++k)
     for (const std::size_t i : {0, 3}) add(sizes[i], masks[k]);
+  return trials;
+}
+
+/// Pictures that need more blocks than their sides hold whole ones, with different numbers of
+/// columns and rows, unless the file's launch has one name for both.
+std::vector<Trial> launch_trials(const KernelFile& kernel, const Mask& mask,
+                                 const LessonTask& task) {
+  const auto [w, h, d] = tile_of(kernel.launch, task);
+  std::string names[2];
+  for (std::size_t i = 0; i < std::min(kernel.arguments.size(), kernel.host->arguments.size()); ++i)
+    if (const bool is_width = kernel.arguments[i] == KernelArgument::width;
+        is_width || kernel.arguments[i] == KernelArgument::height)
+      names[is_width] = kernel.host->arguments[i];
+  const int more = is_slow(kernel.launch, mask) ? 1 : 3, side = more * std::max(w, h) + 1;
+  std::vector<Size> sizes = {{more * w + 1, h + 1, d + 1}, {w + 1, more * h + 1, d + 1}};
+  if (names[0] == names[1] && !names[0].empty()) sizes = {{side, side, d + 1}};
+  std::vector<Trial> trials;
+  for (Size& size : sizes) {
+    if (task.dimensions < 2) size.height = 1;
+    if (task.dimensions < 3) size.depth = 1;
+    trials.push_back(make_trial(size, mask, task));
+  }
   return trials;
 }
 
@@ -508,7 +531,8 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
     sentence.line = run.place->line;
     sentence.finding.emplace();
     sentence.finding->place = *run.place;
-    sentence.finding->memory = run.memory == "-" ? "" : run.memory;
+    const bool is_nowhere = run.memory == "nowhere";
+    sentence.finding->memory = run.memory == "-" || is_nowhere ? "" : run.memory;
     sentence.finding->cell = run.cell;
     if (is_endless)
       text += "; " + thread_at(*run.place) + " is under way";
@@ -518,10 +542,11 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
       text +=
           ", since a recursion or local arrays take more than 512 KiB in " + thread_at(*run.place);
     else
-      text +=
-          (run.memory == "-" ? "" : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
-          ", in " + thread_at(*run.place) +
-          (is_unsigned(run.cell) ? std::string(": ") + kUnsigned : "");
+      text += (run.memory == "-" ? ""
+               : is_nowhere      ? " at an address outside every array"
+                                 : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
+              ", in " + thread_at(*run.place) +
+              (is_unsigned(run.cell) ? std::string(": ") + kUnsigned : "");
   }
   sentence.text = text;
   return with_place(sentence, trial);
@@ -955,10 +980,31 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
   const MaskRoom room = program->mask_room();
   const std::vector<Guess> guesses = all_guesses(kernel, room, wish);
   if (wish.mask || wish.size) refuse_smaller(kernel, room, guesses.front(), *program, wish);
-  if (guesses.size() > 1 || !kernel.guesses.empty())
+  if (guesses.size() > 1 || !kernel.guesses.empty() || !kernel.other_launches.empty())
     fit = fit_of(*program, kernel.launch, guesses, wish);
   else
     fit.is_right = true;
+  // A launch with rows and columns exchanged, or too few blocks, may cover the first picture.
+  const auto covers = [&](const Fit& with) {
+    const Guess& guess = guesses[with.guess];
+    const Size tile = tile_of(kernel.launch, guess.task);
+    const TrialRun run = program->run(
+        make_trial({3 * tile.width, tile.height, tile.depth}, guess.masks.front(), guess.task));
+    return run.end == TrialRun::End::done && std::ranges::count(run.is_set, 0) == 0;
+  };
+  const LaunchSize said = kernel.launch;
+  bool is_found = fit.is_right && (kernel.other_launches.empty() || covers(fit));
+  for (std::size_t i = 0; !is_found && i < kernel.other_launches.size(); ++i) {
+    kernel.launch = kernel.other_launches[i];
+    program->launch_as(kernel.launch);
+    const Fit others = fit_of(*program, kernel.launch, guesses, wish);
+    is_found = others.is_right && covers(others);
+    if (is_found) fit = others;
+  }
+  if (!is_found) {
+    kernel.launch = said;
+    program->launch_as(said);
+  }
   if (fit.is_right || kernel.guesses.empty()) {
     take_masks(guesses, fit, kernel.is_told_size, verdict);
     return program;
@@ -1001,6 +1047,7 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
   Fit fit;
   const std::unique_ptr<LessonProgram> program = program_of(kernel, wish, verdict, fit);
   verdict.arguments = kernel.arguments;
+  verdict.launch = kernel.launch;
   const std::vector<Trial> trials = trials_for(kernel, verdict.masks, verdict.task);
   if (!fit.ends) {
     // Another run would take its time, too.
@@ -1041,6 +1088,13 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
       judgement.explain(square, program->run(square));
   }
   verdict.host = judgement.score();
+  // A grid for "valid" outputs is no mistake where somebody asks for --mode same.
+  if (kernel.host && (verdict.task.is_valid || !kernel.looks_valid)) {
+    const LaunchCheck check =
+        check_launch(kernel, *program, launch_trials(kernel, verdict.masks.front(), verdict.task));
+    verdict.launch_fault = check.fault;
+    verdict.remarks.insert(verdict.remarks.end(), check.remarks.begin(), check.remarks.end());
+  }
   for (LessonSentence& remark : verdict.host.remarks) add_once(verdict.remarks, remark);
   if (verdict.block) {
     add_remarks(verdict.block->counts, verdict.remarks);

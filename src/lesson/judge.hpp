@@ -50,16 +50,20 @@ std::string mask_sides(const Mask& mask, const LessonTask& task);
 
 struct LessonVerdict {
   LessonTask task;
-  std::vector<KernelArgument> arguments;  ///< what the kernel's parameters were given
-  std::vector<Mask> masks;                ///< that it was tried with
-  std::string why_masks;                  ///< why these, in half a sentence
+  std::vector<KernelArgument> arguments;       ///< what the kernel's parameters were given
+  std::vector<Mask> masks;                     ///< that it was tried with
+  std::string why_masks;                       ///< why these, in half a sentence
+  LaunchSize launch;                           ///< under which it was judged
+  std::optional<LessonSentence> launch_fault;  ///< what is wrong with the file's own launch
   LessonScore host;
   std::optional<LessonOnGpu> gpu;       ///< where it was tried on one
   std::vector<LessonSentence> remarks;  ///< a right kernel may have them
   std::optional<BlockRow> block;        ///< of the kernel, in the middle of a picture
   std::vector<BlockRow> textbook;       ///< beside it; the mask is the first
 
-  bool is_right() const { return host.is_right() && (!gpu || gpu->score.is_right()); }
+  bool is_right() const {
+    return host.is_right() && !launch_fault && (!gpu || gpu->score.is_right());
+  }
 };
 
 /// Where a kernel is run beside the host.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <initializer_list>
 #include <regex>
@@ -614,14 +615,25 @@ struct Refusal {
   std::string why;
 };
 
-/// What nvcc refuses in the body of a function for the device. `hosts` are the host's functions;
-/// `uses_std` says that names of std stand alone.
+/// What nvcc refuses, or no kernel can mean, in the body of a function for the device. `hosts` are
+/// the host's functions; `uses_std` says that names of std stand alone.
 std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::string_view>& hosts,
                                        bool uses_std) {
   constexpr std::string_view kStandard[] = {
       "vector", "string", "map",      "set",        "list",       "deque", "unordered_map",
       "cout",   "cerr",   "function", "unique_ptr", "shared_ptr", "queue", "stack"};
   for (std::size_t i = 0; i < body.size(); ++i) {
+    if (body[i].text == "static") {
+      std::size_t begin = i, end = i;
+      while (begin > 0 && body[begin - 1].is_name()) --begin;
+      while (end < body.size() && !is(body, end, ";") && !is(body, end, "=")) ++end;
+      const Tokens statement = body.subspan(begin, end - begin);
+      if (!has(statement, "__shared__") && !has(statement, "const") && !has(statement, "constexpr"))
+        return Refusal{body[i].at,
+                       "a static variable in a kernel is one for all threads of all blocks, which "
+                       "overwrite each other's values; leave out static, or write __shared__ for "
+                       "one of a block"};
+    }
     const bool is_standard =
         i >= 3 && body[i - 1].text == ":" && body[i - 2].text == ":" && body[i - 3].text == "std";
     if (std::ranges::count(kStandard, body[i].text) > 0 &&
@@ -728,33 +740,127 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-/// What the file's own launch says of the block, its outputs and its shared memory.
-void take_launch(const KernelFile& kernel, HostLaunch host, std::optional<BlockSides>& block,
+BlockSides sides_of(const HostLaunch::Sides& all, bool is_row) {
+  return BlockSides{{all.of[0], is_row ? 0 : all.of[1]}, all.of[2]};
+}
+
+/// The outputs of a block by the grid for very large pictures, for which it makes no difference how
+/// it is rounded; nothing where the grid does not depend on them.
+std::optional<HostLaunch::Sides> outputs_of(KernelFile& kernel, const HostLaunch& host,
+                                            const HostLaunch::Numbers& far) {
+  const auto grid = host.grid(far);
+  if (!grid) return std::nullopt;
+  const auto with_twice = [&](int which) {
+    HostLaunch::Numbers numbers = far;
+    if (which < 0) numbers.unknown *= 2;
+    for (std::size_t i = 0; i < host.arguments.size() && i < kernel.arguments.size(); ++i) {
+      const int side = kernel.arguments[i] == KernelArgument::width    ? 0
+                       : kernel.arguments[i] == KernelArgument::height ? 1
+                       : kernel.arguments[i] == KernelArgument::depth  ? 2
+                                                                       : -1;
+      if (side >= 0 && (which < 0 || side == which)) numbers.sides[host.arguments[i]] *= 2;
+    }
+    return host.grid(numbers).value_or(*grid);
+  };
+  const HostLaunch::Sides twice = with_twice(-1), wide = with_twice(0), high = with_twice(1);
+  HostLaunch::Sides outputs;
+  outputs.is_number = grid->is_number;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double blocks = double(grid->of[i]), more = double(twice.of[i]);
+    // Some grids have one block along an axis, or as many as the device has processors.
+    if (more == blocks || blocks < 1) {
+      if (blocks != 1 || i == 0) return std::nullopt;
+      continue;
+    }
+    const double samples = more > 3 * blocks ? far.unknown * far.unknown : far.unknown;
+    outputs.of[i] = std::llround(samples / blocks);
+  }
+  const auto depends = [&](const HostLaunch::Sides& on, std::size_t axis) {
+    return on.of[axis] != grid->of[axis];
+  };
+  kernel.has_grid_exchanged = depends(high, 0) && !depends(wide, 0) && !depends(high, 1);
+  return outputs;
+}
+
+/// What the file's own launch says of the block, its outputs and its shared memory, into the
+/// kernel; and what else may be meant, where it is wrong or leaves something open.
+void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>& block,
                  std::optional<BlockSides>& outputs, std::optional<int>& shared) {
-  constexpr int kUsual = 5;  // side of a mask whose size the launch is told
-  std::vector<std::string> sides;
+  constexpr int kUsual = 5;         // side of a mask whose size the launch is told
+  constexpr double kSide = 720720;  // of a picture so large that its last blocks do not matter
+  HostLaunch::Numbers far{{}, {}, kSide}, none;
   for (std::size_t i = 0; i < std::min(kernel.arguments.size(), host.arguments.size()); ++i) {
     using enum KernelArgument;
     const KernelArgument argument = kernel.arguments[i];
     if (argument == width || argument == height || argument == depth)
-      sides.push_back(host.arguments[i]);
+      far.sides[host.arguments[i]] = kSide;
     const bool is_radius = argument == radius;
     if (is_radius || argument == mask_width || argument == mask_height || argument == mask_depth)
-      host.given.emplace(host.arguments[i], is_radius ? kUsual / 2 : kUsual);
+      far.given.emplace(host.arguments[i], is_radius ? kUsual / 2 : kUsual);
   }
-  const auto sides_of = [](const HostLaunch::Sides& all, bool is_row) {
-    return BlockSides{{all.of[0], is_row ? 0 : all.of[1]}, all.of[2]};
-  };
-  const auto threads = host.block();
-  if (!threads) return;
-  const auto each = host.outputs(sides, kernel.dimensions > 1);
-  // Numbers in both places are for threads in a row.
-  const bool is_row = kernel.dimensions == 1 ? threads->of[1] == 1
-                                             : threads->is_number && (!each || each->is_number);
-  block = sides_of(*threads, is_row);
-  if (each && !outputs) outputs = sides_of(*each, is_row);
-  if (const auto bytes = host.shared_bytes(); bytes && !shared && *bytes <= kMostShared)
+  far.sides.erase("");
+  none.given = far.given;
+  const bool is_plane = kernel.dimensions > 1;
+  auto threads = host.block(none);
+  const std::string why = host.failed();
+  const auto large = host.block(far), small = host.grid(none), largest = host.grid(far);
+  // <<<block, grid>>>: the second grows with the picture, or is no block.
+  const bool grows = large && (large->product() > 1024) && largest && small &&
+                     largest->of == small->of && small->product() > 1 && small->product() <= 1024;
+  if (grows || (threads && threads->product() > 1024 && small && small->product() <= 1024)) {
+    host.exchange();
+    threads = host.block(none);
+  }
+  const auto each = outputs_of(kernel, host, far);
+  if (const auto bytes = host.shared_bytes(none); bytes && !shared && *bytes <= kMostShared)
     shared = int(*bytes);
+  const auto add = [&](const BlockSides& of_block, const BlockSides& of_outputs, bool rows_first) {
+    kernel.other_launches.push_back({of_block, of_outputs});
+    kernel.other_launches.back().has_rows_first = rows_first;
+  };
+  const auto turned = [](const BlockSides& sides) {
+    return BlockSides{{sides.height, sides.width}, sides.depth};
+  };
+  if (!threads) {
+    kernel.assumed = "the block of " + host.function + " cannot be computed, since " +
+                     in_quotes(why) + " is not known here";
+    for (const char* usual : {"16x16", "32x32", "32x8", "8x8", "32x16", "16x8", "64x4", "32x4",
+                              "256", "128", "512", "1024", "64", "32", "8x8x8", "4x4x4", "8x8x4"}) {
+      const BlockSides sides = *parse_launch_sides(usual);
+      const int dimensions = sides.height == 0 ? 1 : sides.depth == 1 ? 2 : 3;
+      const bool is_row = dimensions == 1 && kernel.dimensions < 3;
+      if (dimensions != kernel.dimensions && !is_row) continue;
+      if (!block) block = sides;
+      add(sides, each ? sides_of(*each, is_row) : sides, false);
+    }
+    return;
+  }
+  // Numbers in both places are for threads in a row.
+  const bool is_row =
+      !is_plane ? threads->of[1] == 1 : threads->is_number && (!each || each->is_number);
+  block = sides_of(*threads, is_row);
+  const BlockSides said = each ? sides_of(*each, is_row) : *block;
+  if (outputs) return;
+  if (each) outputs = said;
+  // A grid in numbers does not say how wide the halo is that a block's other threads load.
+  for (const int halo : {8, 6, 4, 2})
+    if (!each && block->width > halo && (block->height == 0 || block->height > halo))
+      add(*block,
+          {{block->width - halo, std::max<std::int64_t>(block->height - halo, 0)},
+           std::max<std::int64_t>(block->depth - halo, 1)},
+          false);
+  if (is_row || !is_plane) return;
+  if (kernel.has_grid_exchanged) {
+    add(*block, turned(said), false);
+    add(*block, said, false);
+    outputs = turned(said);
+    kernel.launch.has_rows_first = true;
+  }
+  if (block->width != block->height) {
+    for (const BlockSides& of_outputs : {said, turned(said)})
+      add(turned(*block), of_outputs, false);
+    add(*block, turned(said), true);
+  }
 }
 
 }  // namespace
@@ -810,12 +916,17 @@ BlockSides LaunchSize::grid(std::int64_t width, std::int64_t height, std::int64_
     return (samples + each - 1) / each;
   };
   if (outputs.height == 0) return {{blocks(width * height * depth, outputs.width), 1}};
-  return {{blocks(width, outputs.width), blocks(height, outputs.height)},
-          blocks(depth, outputs.depth)};
+  const BlockSides grid{{blocks(width, outputs.width), blocks(height, outputs.height)},
+                        blocks(depth, outputs.depth)};
+  return has_rows_first ? BlockSides{{grid.height, grid.width}, grid.depth} : grid;
 }
 
 bool KernelFile::takes(KernelArgument argument) const {
   return std::ranges::count(arguments, argument) > 0;
+}
+
+int KernelFile::line_at(std::size_t at) const {
+  return int(1 + std::ranges::count(std::string_view(text).substr(0, at), '\n'));
 }
 
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
@@ -839,9 +950,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   for (std::size_t i = 0; i < shown.size(); ++i)
     if (shown[i] == '\r' && i + 1 < shown.size() && shown[i + 1] != '\n') shown[i] = ' ';
   const SourceText source(shown, path);
-  const auto line_at = [&](std::size_t at) {
-    return int(1 + std::ranges::count(std::string_view(shown).substr(0, at), '\n'));
-  };
+  const auto line_at = [&](std::size_t at) { return kernel.line_at(at); };
   const auto fail_at = [&](std::size_t at, const std::string& why) {
     try {
       source.fail(std::string_view(shown).substr(at, 1), why);
@@ -894,7 +1003,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
         "width, int height)");
   kernel.kernel = tokens[found->name].text;
   kernel.scope = found->scope;
-  const std::optional<HostLaunch> host = HostLaunch::find(whole, kernel.kernel);
+  const std::shared_ptr<HostLaunch> host = HostLaunch::find(whole, kernel.kernel);
   std::optional<TemplateHead> head;
   if (is(tokens, found->begin, "template")) {
     head =
@@ -952,9 +1061,12 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
                                 uses_std);
   }
   if (refusal) fail_at(refusal->at, refusal->why);
-  for (const Token& token : tokens)
+  for (const Token& token : tokens) {
     if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
       kernel.assembler_line = line_at(token.at);
+    if (kernel.shared_line == 0 && token.text == "__shared__")
+      kernel.shared_line = line_at(token.at);
+  }
 
   for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
     kernel.has_short = kernel.has_short || has(tokens, word);
@@ -1010,6 +1122,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   }
   if (!block && host) {
     take_launch(kernel, *host, block, outputs, shared);
+    kernel.host = host;
     said_at = shared_at = host->at;
     if (outputs) kernel.launch.line = line_at(host->at);
   }
@@ -1023,6 +1136,11 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   kernel.launch.outputs = outputs.value_or(*block);
   kernel.launch.shared_bytes = shared.value_or(0);
   kernel.launch.clears_out = clears_out;
+  for (LaunchSize& other : kernel.other_launches) {
+    other.shared_bytes = kernel.launch.shared_bytes;
+    other.clears_out = clears_out;
+    other.line = kernel.launch.line;
+  }
   const auto refuse_launch = [&](const std::string& why, const char* option, bool is_wish) {
     if (is_wish) throw UsageError(std::string(option) + ": " + why);
     fail_at(said_at, why);

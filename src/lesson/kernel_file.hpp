@@ -1,6 +1,7 @@
 /// A student's kernel as its file has it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "kernels/problem.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/sides.hpp"
+#include "src/lesson/host_launch.hpp"
 
 namespace convfilt {
 
@@ -23,9 +25,10 @@ struct BlockSides : Extent {
 struct LaunchSize {
   BlockSides block{{16, 16}};
   BlockSides outputs{{16, 16}};
-  int shared_bytes = 0;     ///< dynamic shared memory
-  bool clears_out = false;  ///< the host sets out to 0 before; else nobody knows what it holds
-  int line = 0;             ///< of the file, which says the outputs; 0 = none does
+  int shared_bytes = 0;         ///< dynamic shared memory
+  bool clears_out = false;      ///< the host sets out to 0 before; else nobody knows what it holds
+  int line = 0;                 ///< of the file, which says the outputs; 0 = none does
+  bool has_rows_first = false;  ///< blocks lie along x as rows do, and along y as columns do
 
   BlockSides threads() const;  ///< of a block, in columns, rows and planes of at least one
   /// Blocks for so many outputs.
@@ -72,10 +75,15 @@ struct KernelFile {
   std::vector<KernelArgument> arguments;  ///< one for each parameter
   std::string constant_mask;              ///< the __constant__ array for the mask; empty = none
   LaunchSize launch;
-  bool is_told_size = false;  ///< of the mask, and makes use of it
-  bool is_closed = true;      ///< its braces are
+  std::shared_ptr<const HostLaunch> host;  ///< where the file's own launch says it
+  std::vector<LaunchSize> other_launches;  ///< which may be meant where that is wrong
+  bool has_grid_exchanged = false;         ///< the file's grid has rows along x
+  std::string assumed;                     ///< what the file's launch leaves open; empty = nothing
+  bool is_told_size = false;               ///< of the mask, and makes use of it
+  bool is_closed = true;                   ///< its braces are
   /// First and last lines of the functions that run on the device.
   std::vector<std::pair<int, int>> device_lines;
+  int shared_line = 0;        ///< where the first __shared__ stands
   int assembler_line = 0;     ///< where the first `asm` stands; 0 = nowhere
   bool has_channels = false;  ///< it goes through channels, as many as it is told
   bool has_short = false;     ///< a type of 16 bits
@@ -84,6 +92,7 @@ struct KernelFile {
   std::vector<std::pair<std::size_t, std::size_t>> guesses;
 
   bool takes(KernelArgument argument) const;
+  int line_at(std::size_t at) const;  ///< the line of that character
 };
 
 /// There is nothing to try in a kernel's file, as it stands. what() has the place; `line` is 0
@@ -116,7 +125,8 @@ struct LessonWish {
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
 /// 16x16 outputs, 1024 bytes of shared memory, out cleared` says how it is launched; its first part
-/// is enough. Else a launch in a function for the host says it. Parameters are known by their
+/// is enough. Else a launch in a function for the host says it, or some usual block where that cannot
+/// be computed. Parameters are known by their
 /// names; where these say nothing, the output is what the kernel writes to, and two numbers are
 /// width and height, which is a guess; a kernel without height has lines for pictures, one with a
 /// depth has volumes. The mask is a pointer or the file's __constant__ array. Functions for the

@@ -192,7 +192,17 @@ MaskRoom LessonProgram::mask_room() const {
   }
   if (ended.code() != 0 || word != "room")
     refuse("its process ends before the kernel runs: what is set at the start of the file fails");
-  words >> room.weights >> room.planes >> room.rows >> room.columns;
+  int shared = 0;
+  words >> room.weights >> room.planes >> room.rows >> room.columns >> shared;
+  if (shared + kernel_.launch.shared_bytes > kMostShared) {
+    const std::string why = "a block wants " +
+                            std::to_string(shared + kernel_.launch.shared_bytes) +
+                            " bytes of shared memory, and has " + std::to_string(kMostShared) +
+                            ": nvcc refuses larger arrays, so make the tile smaller";
+    throw KernelRefused(
+        printable_name(kernel_.path) + ":" + std::to_string(kernel_.shared_line) + ": " + why,
+        kernel_.shared_line, why);
+  }
   return room;
 }
 
@@ -210,12 +220,13 @@ int LessonProgram::line_of(const std::string& code) const {
   return 0;
 }
 
-TrialRun LessonProgram::run(const Trial& trial) const {
+TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>& blocks) const {
   const fs::path folder = folder_.path();
   write_trial(kernel_, trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
   const BlockSides threads = launch.threads(),
-                   grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+                   grid = blocks.value_or(
+                       launch.grid(trial.out_width(), trial.out_height(), trial.out_depth()));
   std::vector<std::string> words = {(folder / "program").string()};
   for (const std::int64_t number : {threads.width, threads.height, threads.depth, grid.width,
                                     grid.height, grid.depth, std::int64_t{launch.shared_bytes}})

@@ -62,7 +62,7 @@ struct TrialRun {
   std::string why;  ///< of a refusal or a crash, and where it is known of a run without end
   /// Where it was when it crashed or was stopped; the line alone may be 0.
   std::optional<LessonFinding::Place> place;
-  std::string memory;     ///< near which a crash's address lies: in, out, mask, stack, null
+  std::string memory;  ///< near which a crash's address lies: in, out, mask, stack, null, nowhere
   std::int64_t cell = 0;  ///< of it
   std::vector<LessonFinding> findings;
   Counts counts;  ///< of one block, in the middle of the picture
@@ -97,12 +97,15 @@ class LessonProgram {
   explicit LessonProgram(const KernelFile& kernel);
 
   /// The array for the mask; nothing where the mask is an argument. Throws KernelRefused where it
-  /// cannot be told.
+  /// cannot be told, or where a block wants too much shared memory.
   MaskRoom mask_room() const;
 
-  /// Runs the kernel once, for some seconds at most. Throws NoVerdictError where the process cannot
-  /// be made.
-  TrialRun run(const Trial& trial) const;
+  /// Runs the kernel once, for some seconds at most, in as many blocks as the trial needs or in
+  /// those. Throws NoVerdictError where the process cannot be made.
+  TrialRun run(const Trial& trial, const std::optional<BlockSides>& blocks = {}) const;
+
+  /// From now on the kernel is launched like that.
+  void launch_as(const LaunchSize& launch) { kernel_.launch = launch; }
 
  private:
   int line_of(const std::string& code) const;

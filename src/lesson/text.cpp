@@ -188,7 +188,7 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
   std::string masks;
   for (const Mask& mask : verdict.masks)
     masks += (masks.empty() ? "" : ", ") + mask_sides(mask, verdict.task);
-  const LaunchSize& launch = kernel.launch;
+  const LaunchSize& launch = verdict.launch;
   std::string text = kernel.kernel + ": blocks of " + to_string(launch.block) + " threads for " +
                      to_string(launch.outputs) + " outputs; " +
                      (verdict.masks.size() > 1 ? "masks " : "mask ") + masks + " (" +
@@ -203,6 +203,7 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
     const std::string line = sentence.line > 0 ? ":" + std::to_string(sentence.line) : "";
     text += file + line + ": " + what + sentence.text + "\n";
   };
+  if (verdict.launch_fault) say(*verdict.launch_fault, "");
   for (const LessonSentence& fault : verdict.host.faults) say(fault, "");
   if (verdict.gpu) {
     for (const LessonSentence& fault : verdict.gpu->score.faults)
@@ -231,10 +232,12 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
         {{"name", kernel.parameters[i]}, {"given", name_of(verdict.arguments[i])}});
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
   for (const Mask& mask : verdict.masks) masks.push_back(mask_sides(mask, verdict.task));
+  std::vector<LessonSentence> faults = verdict.host.faults;
+  if (verdict.launch_fault) faults.insert(faults.begin(), *verdict.launch_fault);
   nlohmann::ordered_json json = {{"kernel", kernel.kernel},
                                  {"file", kernel.path},
-                                 {"block", to_string(kernel.launch.block)},
-                                 {"outputs", to_string(kernel.launch.outputs)},
+                                 {"block", to_string(verdict.launch.block)},
+                                 {"outputs", to_string(verdict.launch.outputs)},
                                  {"masks", masks},
                                  {"mode", verdict.task.is_valid ? "valid" : "same"},
                                  {"dimensions", verdict.task.dimensions},
@@ -245,7 +248,7 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
                                  {"pictures_right", verdict.host.right},
                                  {"pictures_untried", verdict.host.untried},
                                  {"seconds", std::round(seconds * 100) / 100},
-                                 {"faults", json_of(verdict.host.faults)},
+                                 {"faults", json_of(faults)},
                                  {"remarks", json_of(verdict.remarks)}};
   // Some outputs have no number, or should be 0.
   for (const auto& [name, error] : {std::pair{"absolute_error", verdict.host.absolute_error},
@@ -284,9 +287,12 @@ std::string refusal_json(const std::string& path, const std::string& status, int
 
 std::string verdict_failure(const KernelFile& kernel, const LessonVerdict& verdict) {
   if (verdict.is_right()) return "";
-  const bool on_host = !verdict.host.is_right();
+  const bool on_host = !verdict.host.is_right() || verdict.launch_fault;
   const LessonScore& score = on_host ? verdict.host : verdict.gpu->score;
   const int tried = score.pictures - score.untried;
+  if (verdict.launch_fault && score.is_right())
+    return quoted_name(kernel.path) + " launches its kernel wrongly, which is right on " +
+           std::to_string(score.right) + " of " + std::to_string(score.pictures) + " pictures";
   return quoted_name(kernel.path) + " is wrong on " + std::to_string(tried - score.right) + " of " +
          std::to_string(tried) + " pictures" +
          (on_host ? "" : " on the GPU, and right on the host");

@@ -363,16 +363,47 @@ TEST_CASE("lesson: a launch in a function for the host says the block and its ou
                "grid, block") == "16x16 12x12 0");
   // A grid that cannot be computed says nothing of a block's outputs: they are its threads.
   for (const char* before :
-       {"int gx = w / 16 + (w % 16 != 0), gy = h / 16 + (h % 16 != 0);",
-        "int gx = w % 16 ? w / 16 + 1 : w / 16, gy = gx;",
-        "int gx = 32, gy = 1; gx = gx * gx; gx = gx + gx;",
+       {"int gx = 32, gy = 1; gx = gx * gx; gx = gx + gx;",
         "int gx = 1, gy = 1; gx = gy * gx; gy = gx * gy;", "int gx = pow(w, 2), gy = fmod(w, 2);"})
     CHECK(launch(std::string("void run(int w, int h) {") + before, "dim3(gx, gy), dim3(16, 8)") ==
           "16x8 16x8 0");
-  CHECK(has(refusal(kernel + "void run(int w, int h) { f<<<grid(), side(w)>>>(a, b, w, h); }\n"),
-            "'// launch: block 16x16'"));
+  for (const char* before : {"int gx = w / 16 + (w % 16 != 0), gy = h / 4 + (h % 4 != 0);",
+                             "int gx = w % 16 ? w / 16 + 1 : w / 16, gy = (h + 3) >> 2;",
+                             "auto up = [](int a, int b) { return (a + b - 1) / b; }; int gx = "
+                             "up(w, 16), gy = up(h, 4);"})
+    CHECK(launch(std::string("void run(int w, int h) {") + before, "dim3(gx, gy), dim3(16, 4)") ==
+          "16x4 16x4 0");
+  const KernelFile open =
+      read(kernel + "void run(int w, int h) { f<<<grid(), side(w)>>>(a, b, w, h); }\n");
+  CHECK(to_string(open.launch.block) == "16x16");
+  CHECK(open.assumed == "the block of run() cannot be computed, since 'side(w)' is not known here");
+  const KernelFile exchanged =
+      read(kernel +
+           "void run(int w, int h) { dim3 b(16, 16), g((w + 15) / 16, (h + 15) / 16);"
+           "f<<<b, g>>>(a, o, w, h); }\n");
+  CHECK(exchanged.host->is_exchanged);
+  CHECK(to_string(exchanged.launch.block) == "16x16");
+  const KernelFile rows = read(kernel +
+                               "void run(int w, int h) {"
+                               "f<<<dim3((h + 15) / 16, (w + 7) / 8), dim3(16, 8)>>>"
+                               "(a, o, w, h); }\n");
+  CHECK(rows.launch.has_rows_first);
+  CHECK(to_string(rows.launch.outputs) == "8x16");
+  CHECK(to_string(rows.launch.grid(17, 100)) == "7x3");
   CHECK(to_string(read(kLaunch + kernel + "void run() { f<<<1, dim3(8, 8)>>>(a, b, w, h); }\n")
                       .launch.block) == "16x16");
+}
+
+TEST_CASE("lesson: static variables of a kernel are refused, constants and shared memory are not") {
+  const auto kernel = [&](const std::string& variable) {
+    return kLaunch + kArray + "__global__ void f(float* in, float* out, int width, int height) {" +
+           variable + "}\n";
+  };
+  for (const char* variable : {"static float a[3];", "float static a = 0;", "static int n = 1;"})
+    CHECK(has(refusal(kernel(variable)), "a static variable in a kernel is one for all threads"));
+  for (const char* variable : {"static __shared__ float a[3];", "__shared__ static float a[3];",
+                               "static const float a[2] = {1, 2};", "static constexpr int n = 1;"})
+    CHECK(read(kernel(variable)).kernel == "f");
 }
 
 TEST_CASE("lesson: lines, volumes and templates") {
