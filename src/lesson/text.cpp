@@ -291,7 +291,7 @@ std::string verdict_failure(const KernelFile& kernel, const LessonVerdict& verdi
   const LessonScore& score = on_host ? verdict.host : verdict.gpu->score;
   const int tried = score.pictures - score.untried;
   if (verdict.launch_fault && score.is_right())
-    return quoted_name(kernel.path) + " launches its kernel wrongly, which is right on " +
+    return quoted_name(kernel.path) + ": the launch is wrong; the kernel is right on " +
            std::to_string(score.right) + " of " + std::to_string(score.pictures) + " pictures";
   return quoted_name(kernel.path) + " is wrong on " + std::to_string(tried - score.right) + " of " +
          std::to_string(tried) + " pictures" +
