@@ -376,7 +376,7 @@ TEST_CASE("lesson: a launch in a function for the host says the block and its ou
   const KernelFile open =
       read(kernel + "void run(int w, int h) { f<<<grid(), side(w)>>>(a, b, w, h); }\n");
   CHECK(to_string(open.launch.block) == "16x16");
-  CHECK(open.assumed == "the block of run() cannot be computed, since 'side(w)' is not known here");
+  CHECK(open.assumed == "the block of run() cannot be computed, since 'w' is not known here");
   const KernelFile exchanged =
       read(kernel +
            "void run(int w, int h) { dim3 b(16, 16), g((w + 15) / 16, (h + 15) / 16);"
