@@ -11,8 +11,8 @@
 #
 # SUITE is this system's own unless named (bookworm, trixie, noble), MIRROR what apt uses here for it, else debootstrap's
 # own. COMPONENTS names the parts of that archive: Ubuntu needs main,universe. PACKAGES names more packages to install there
-# before a build, CXX a compiler other than g++. CONVFILT_LONG_TESTS=full runs the longest tests in full (twenty minutes a
-# system), not in their small selection. Logs: build/try.
+# before a build, CXX a compiler other than g++. TESTS=full runs the tests with every combination of their cases. Logs:
+# build/try.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { echo "== $*"; }
@@ -32,8 +32,8 @@ inside() {
   [ -z "${PACKAGES:-}" ] || [ "$kind" = deb ] || { apt update; apt install --no-install-recommends $PACKAGES; }  # words
   case $kind in
     tests)
-      say "tests/run.sh, long tests: $CONVFILT_LONG_TESTS"
-      there ${CXX:+CXX="$CXX"} CONVFILT_LONG_TESTS="$CONVFILT_LONG_TESTS" /root/convfilt/tests/run.sh || die "tests fail"
+      say "tests/run.sh ${TESTS:-}"
+      there ${CXX:+CXX="$CXX"} /root/convfilt/tests/run.sh ${TESTS:+"$TESTS"} || die "tests fail"
       return ;;
     package)
       apt update
@@ -157,12 +157,11 @@ case $kind in
 esac
 [ "$(id -u)" = 0 ] || die "making a system needs root"
 command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
-export CONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-small}
 commit=${TRIED_COMMIT:-$(git rev-parse --short HEAD)}
 
 if [ "$kind" = all ]; then
   mkdir -p build/try
-  summary="commit $commit, long tests: $CONVFILT_LONG_TESTS" failed=0
+  summary="commit $commit, tests/run.sh ${TESTS:-}" failed=0
   for suite in bookworm trixie; do
     log=build/try/$suite.log result=passed SECONDS=0
     TRIED_COMMIT=$commit packaging/try.sh both "$suite" 2>&1 | tee "$log" || { result="FAILED ($(tail -n 1 "$log"))"; failed=1; }

@@ -54,7 +54,7 @@ log=$build/setup.log
 capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9]+\.[0-9]+$' | sort -u | tr -d . | sed 's/$/-real/' | paste -sd';') || capabilities=
 cuda=${CONVFILT_CUDA:-} architectures=${CONVFILT_CUDA_ARCHITECTURES:-$capabilities}
 preset_says() { sed -n "/\"name\": \"$preset\", \"inherits\"/,/}}/p" CMakePresets.json | grep "\"$1\"" >/dev/null; }
-settings=("-DCONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-full}")
+settings=()
 no_gpu=false
 if [ -n "$cuda" ]; then
   # Without its line in the cache, the list of CMakeLists.txt holds, not what another run has left.

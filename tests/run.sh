@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test that this machine can run; ends with ctest's summary.
 #
-#   tests/run.sh [PRESET]     by default release; asan runs the same tests under AddressSanitizer and UBSan
+#   tests/run.sh [PRESET] [full]     by default release; asan runs the same tests under AddressSanitizer and UBSan
+#
+# Tests take few of the many combinations of depths, borders, modes and masks: every pair of values. With full they take
+# all combinations, which is a matter of half an hour on two cores.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export CONVFILT_TEST_SIZE=short
+[ "${!#}" != full ] || { export CONVFILT_TEST_SIZE=full; set -- "${@:1:$#-1}"; }
 preset=${1:-release}
 # Without a GPU, the one architecture that all kernels are compiled for stands for all, since each takes minutes on two
 # cores.

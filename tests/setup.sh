@@ -8,7 +8,7 @@ fail() { echo "tests/setup.sh: $*" >&2; exit 1; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset CONVFILT_CUDA CONVFILT_CUDA_ARCHITECTURES CONVFILT_LONG_TESTS
+unset CONVFILT_CUDA CONVFILT_CUDA_ARCHITECTURES
 tree=$work/tree fakes=$work/fakes
 mkdir -p "$tree/samples" "$tree/tests" "$fakes"
 cp "$source/CMakePresets.json" "$tree"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/support/a_depth.hpp"
 #include "tests/support/compare.hpp"
@@ -11,10 +12,16 @@
 namespace convfilt::test {
 namespace {
 
-/// Checks the cases of one depth.
-template <class D>
-void check_all(const std::vector<Case>& cases) {
-  for (const Case& c : cases)
+/// The cases of all depths, which are chosen once.
+template <std::vector<Case> (*cases)()>
+const std::vector<Case>& chosen() {
+  static const std::vector<Case> all = cases();
+  return all;
+}
+
+template <class D, std::vector<Case> (*cases)()>
+void check_all() {
+  for (const Case& c : chosen<cases>())
     if (c.problem.depth == D::value) check_case(c);
 }
 
@@ -46,35 +53,35 @@ TEST_CASE("a strategy is not prepared for a device that it does not run on") {
 }
 
 TEST_CASE_TEMPLATE("all pictures 1x1 to 5x5", D, OfU8, OfU16, OfF32) {
-  check_all<D>(tiny_cases());
+  check_all<D, tiny_cases>();
 }
 
 TEST_CASE_TEMPLATE("sizes around tile edges", D, OfU8, OfU16, OfF32) {
-  check_all<D>(tile_edge_cases());
+  check_all<D, tile_edge_cases>();
 }
 
 TEST_CASE_TEMPLATE("every kind of mask", D, OfU8, OfU16, OfF32) {
-  check_all<D>(mask_cases());
+  check_all<D, mask_cases>();
 }
 
 TEST_CASE_TEMPLATE("masks cut into parts", D, OfU8, OfU16, OfF32) {
-  check_all<D>(large_mask_cases());
+  check_all<D, large_mask_cases>();
 }
 
 TEST_CASE_TEMPLATE("large weights that cancel", D, OfU8, OfU16, OfF32) {
-  check_all<D>(cancelling_cases());
+  check_all<D, cancelling_cases>();
 }
 
 TEST_CASE_TEMPLATE("gaps between rows, rows not aligned, channels", D, OfU8, OfU16, OfF32) {
-  check_all<D>(layout_cases());
+  check_all<D, layout_cases>();
 }
 
 TEST_CASE_TEMPLATE("every mode", D, OfU8, OfU16, OfF32) {
-  check_all<D>(mode_cases());
+  check_all<D, mode_cases>();
 }
 
 TEST_CASE_TEMPLATE("every kind of picture", D, OfU8, OfU16, OfF32) {
-  check_all<D>(fill_cases());
+  check_all<D, fill_cases>();
 }
 
 }  // namespace convfilt::test

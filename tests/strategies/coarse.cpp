@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -178,41 +180,31 @@ TEST_CASE("the worst pictures stay within the bound, and come near it") {
 
 TEST_CASE("every border, depth, mode and size, from one sample on") {
   const Mask whole = smooth_mask();
-  std::size_t k = 0;
-  for (const Mask& mask : {whole, anchored(whole, 3, 88), anchored(whole, 100, 0)}) {
-    for (const auto& [width, height] :
-         {std::pair{1, 1}, {2, 3}, {5, 4}, {1, 40}, {37, 2}, {64, 17}, {131, 95}}) {
-      for (Border border : kBorders) {
-        for (Depth depth : kDepths) {
-          ++k;
-          if (width * height > 600 && k % 4 != 0) continue;
-          if (!full_size() && k % 9 != 0) continue;
-          Mode mode = kModes[k / 2 % std::size(kModes)];
-          if (mode == Mode::valid && (width < mask.width || height < mask.height))
-            mode = Mode::same;
-          if (mode == Mode::full && width * height > 600) mode = Mode::same;
-          const Problem p{width, height, 1 + int(k % 3), depth, border, 200, mask, mode};
-          check_bound(p, k % 5 == 0 ? Fill::checkerboard : Fill::noise, k);
-        }
-      }
-    }
+  constexpr std::pair<int, int> kSizes[] = {{1, 1},  {2, 3},   {5, 4},   {1, 40},
+                                            {37, 2}, {64, 17}, {131, 95}};
+  for (const auto& [k, mask, size, border, depth, mode] : combinations_where(
+           [](const Mask&mask, auto size, Border border, Depth depth, Mode mode) {
+             const auto [width, height] = size;
+             const bool large = width * height > 600;
+             if (mode == Mode::valid && (width < mask.width || height < mask.height)) return false;
+             return !large || (mode != Mode::full && (int(border) + int(depth)) % 4 == 0);
+           },
+           std::array{whole, anchored(whole, 3, 88), anchored(whole, 100, 0)}, kSizes, kBorders,
+           kDepths, kModes)) {
+    const Problem p{size.first, size.second, 1 + int(k / 5 % 3), depth, border, 200, mask, mode};
+    check_bound(p, k % 5 == 0 ? Fill::checkerboard : Fill::noise, k);
   }
 }
 
 // Rows of such grids are read in strips.
 TEST_CASE("nodes that lie far apart") {
   const Mask mask = gaussian_mask(701, 701, 117);
-  std::size_t k = 0;
-  for (Depth depth : kDepths) {
-    for (int channels : {1, 3}) {
-      for (Border border : kBorders) {
-        if (!full_size() && ++k % 5 != 0 && border != Border::constant) continue;
-        const Problem p{channels == 1 ? 19 : 11, 7, channels, depth, border, 200, mask};
-        const std::size_t sample = size_of(depth);
-        CHECK(std::size_t(coarse::fit_mask(p).x.step) * sample * std::size_t(channels) >= 64);
-        check_bound(p, Fill::noise, k);
-      }
-    }
+  for (const auto& [k, depth, channels, border] :
+       combinations(kDepths, std::array{1, 3}, kBorders)) {
+    const Problem p{channels == 1 ? 19 : 11, 7, channels, depth, border, 200, mask};
+    const std::size_t sample = size_of(depth);
+    CHECK(std::size_t(coarse::fit_mask(p).x.step) * sample * std::size_t(channels) >= 64);
+    check_bound(p, Fill::noise, k);
   }
 }
 

@@ -2,6 +2,7 @@
 /// picture, every small mask, wide anchors, rows that are not aligned, and its own ends of sums.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "tests/support/compare.hpp"
 #include "tests/support/device/few_blocks.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -45,89 +47,67 @@ constexpr Depth kFloatDepths[] = {Depth::f32, Depth::u16};  // whose sums are fl
 // The pictures are wide and high enough for strips and tiles in the middle, with a rest on every
 // side.
 TEST_CASE("direct gives the CPU's bytes: masks of 1 to 9 columns and rows") {
-  Random random(92);
-  for (int h = 1; h <= 9; ++h) {
-    for (int w = 1; w <= 9; ++w) {
-      if (!full_size() && (w + 2 * h) % 7 != 0) continue;
-      const Mask mask = real_mask(random, w, h, 3);
-      for (const Depth depth : kDepths) {
-        const int channels = w == h && depth != Depth::u8 ? 3 : 1 + (w + h) % 4;
-        check_bytes({530, 71, 1, depth, Border::reflect, 0, mask}, Fill::noise);
-        check_bytes({530 / channels, 71, channels, depth, Border::wrap, 0, mask}, Fill::noise);
-      }
-    }
+  for (const auto& [number, w, h, depth, channels] :
+       combinations(numbers(1, 9), numbers(1, 9), kDepths, numbers(1, 4))) {
+    Random random(92 + number);
+    const Border border = channels == 1 ? Border::reflect : Border::wrap;
+    check_bytes({530 / channels, 71, channels, depth, border, 0, real_mask(random, w, h, 3)},
+                Fill::noise);
   }
 }
 
 TEST_CASE("direct gives the CPU's bytes: larger masks, anchors, modes, pitches") {
-  Random random(93);
-  for (auto [w, h] : {std::pair{3, 3},
-                      {5, 5},
-                      {7, 7},
-                      {9, 9},
-                      {11, 11},
-                      {13, 13},
-                      {15, 15},
-                      {17, 17},
-                      {31, 31},
-                      {30, 2},
-                      {33, 5}}) {
-    if (!full_size() && w > 9) continue;
-    const Mask mask = real_mask(random, w, h, 0.25);
-    for (const Depth depth : kFloatDepths) {
-      for (const int channels : {1, 3}) {
-        Problem p{601 / channels, 75, channels, depth, Border::constant, 0.5, mask};
-        for (const Mode mode : kModes) {
-          p.mode = mode;
-          check_bytes(p, Fill::signed_noise);
-        }
-        p.mode = Mode::same;
-        p.border = Border::reflect101;
-        for (const int anchor_x : {0, 1, w - 1}) {
-          p.mask = anchored(mask, anchor_x, h - 1);
-          check_bytes(p, Fill::signed_noise);
-        }
-        PlanOptions unpadded;
-        unpadded.padded_pitch = false;
-        for (const int width : {601, 602, 608}) {
-          p.width = width / channels;
-          check_bytes(p, Fill::noise, unpadded);
-          check_bytes(p, Fill::noise, {.memory_limit = 300000});  // in pieces
-        }
-      }
+  constexpr std::pair<int, int> kSides[] = {{3, 3},   {5, 5},   {7, 7},   {9, 9},
+                                            {11, 11}, {13, 13}, {15, 15}, {17, 17},
+                                            {31, 31}, {30, 2},  {33, 5}};
+  // A mode, an anchor, or how a picture of a width lies on the device.
+  for (const auto& [number, sides, depth, channels, way] :
+       combinations(kSides, kFloatDepths, std::array{1, 3}, numbers(0, 11))) {
+    const auto [w, h] = sides;
+    Random random(93 + number);
+    Problem p{
+        601 / channels, 75, channels, depth, Border::constant, 0.5, real_mask(random, w, h, 0.25)};
+    PlanOptions options;
+    Fill fill = Fill::signed_noise;
+    if (way < 3) {
+      p.mode = kModes[way];
+    } else {
+      p.border = Border::reflect101;
+      p.mask = anchored(p.mask, way < 6 ? std::array{0, 1, w - 1}[way - 3u] : w - 1, h - 1);
     }
+    if (way >= 6) {
+      fill = Fill::noise;
+      p.width = std::array{601, 602, 608}[way % 3u] / channels;
+      if (way < 9)
+        options.padded_pitch = false;
+      else
+        options.memory_limit = 300000;  // in pieces
+    }
+    check_bytes(p, fill, options);
   }
 }
 
 TEST_CASE("direct gives the CPU's bytes: pictures smaller than the mask, every border") {
-  Random random(94);
-  for (const int side : {3, 5, 7, 9, 11, 13, 15, 17, 19, 21}) {
-    const Mask mask = real_mask(random, side, side);
-    for (auto [width, height] : {std::pair{1, 1}, {2, 3}, {7, 1}, {1, 40}, {13, 5}}) {
-      for (const Border border : kBorders) {
-        for (const Depth depth : kFloatDepths) {
-          for (const int channels : {1, 3}) {
-            check_bytes({width, height, channels, depth, border, 0.25, mask}, Fill::noise);
-          }
-        }
-      }
-    }
+  constexpr std::pair<int, int> kSizes[] = {{1, 1}, {2, 3}, {7, 1}, {1, 40}, {13, 5}};
+  for (const auto& [number, side, size, border, depth, channels] :
+       combinations(numbers(3, 21, 2), kSizes, kBorders, kFloatDepths, std::array{1, 3})) {
+    Random random(94 + number);
+    check_bytes(
+        {size.first, size.second, channels, depth, border, 0.25, real_mask(random, side, side)},
+        Fill::noise);
   }
 }
 
 TEST_CASE("direct gives the CPU's bytes: NaN, infinities, zeros of both signs, large samples") {
-  Random random(95);
-  for (const int side : {3, 5, 9, 15, 4}) {
+  for (const auto& [number, side, fill, offset, depth] :
+       combinations(std::array{3, 5, 9, 15, 4},
+                    std::array{Fill::not_finite, Fill::large, Fill::constant, Fill::impulses},
+                    std::array{0.0, -0.0, 70000.0}, kFloatDepths)) {
+    Random random(95 + number);
     Mask mask = real_mask(random, side, side);
     for (double& weight : mask.weights) weight = -std::abs(weight);
-    for (const Fill fill : {Fill::not_finite, Fill::large, Fill::constant, Fill::impulses}) {
-      for (const double offset : {0.0, -0.0, 70000.0}) {
-        mask.offset = offset;
-        for (const Depth depth : kFloatDepths) {
-          check_bytes({600, 70, 1, depth, Border::constant, 0, mask}, fill);
-        }
-      }
-    }
+    mask.offset = offset;
+    check_bytes({600, 70, 1, depth, Border::constant, 0, mask}, fill);
   }
 }
 

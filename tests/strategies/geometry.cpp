@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/picture.hpp"
 #include "tests/support/sample_masks.hpp"
 
@@ -39,6 +41,11 @@ Counts counted(const Runner& runner, const Problem& problem) {
 /// settings, and masks of one part; the picture's size is left open.
 template <class F>
 void for_each_geometry(F f) {
+  struct Case {
+    Runner runner;
+    Problem problem;
+  };
+  std::vector<Case> cases;
   Random random(62);
   for (auto [w, h] :
        {std::pair{1, 1}, {3, 3}, {2, 3}, {5, 5}, {9, 1}, {1, 7}, {15, 15}, {31, 4}, {63, 63}}) {
@@ -53,13 +60,23 @@ void for_each_geometry(F f) {
           if (separable) {  // it takes only masks of low rank
             p.mask = anchored(box_mask(w, h), m.anchor_x, m.anchor_y);
           }
-          if (!runner.strategy->refusal(p, runner.tuning).empty()) continue;
-          if (!full_size() && w * h > 25 && !separable) continue;
-          INFO(to_string(runner) << ", mask " << w << 'x' << h << ", " << name_of(depth));
-          f(runner, p, runner.strategy->geometry(p, runner.tuning));
+          if (runner.strategy->refusal(p, runner.tuning).empty()) cases.push_back({runner, p});
         }
       }
     }
+  }
+  Numbers<std::pair<int, int>> sides;
+  cases = by_pairs(std::move(cases), [&](const Case& c) {
+    const Mask& mask = c.problem.mask;
+    const bool moved = mask.anchor_x != mask.width / 2 || mask.anchor_y != mask.height / 2;
+    const Levels runner = levels_of(c.runner);
+    return Levels{runner[0], runner[1], sides({mask.width, mask.height}), moved,
+                  int(c.problem.depth)};
+  });
+  for (const auto& [runner, p] : cases) {
+    INFO(to_string(runner) << ", mask " << p.mask.width << 'x' << p.mask.height << ", "
+                           << name_of(p.depth));
+    f(runner, p, runner.strategy->geometry(p, runner.tuning));
   }
 }
 

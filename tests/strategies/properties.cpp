@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/compare.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -17,21 +19,32 @@ Mask two_sided_mask() {
   return make_mask("two-sided", 3, 3, {1, 2, -1, 2, 4, -2, 0, 0, 0}, 1, 128);
 }
 
-/// Calls f(runner, problem) for every runner, depth and border that the mask can be asked of.
+/// Calls f(runner, problem) for every runner, depth and border that the mask can be asked of, or
+/// for pairs of them.
 template <class F>
 void for_each_problem(int width, int height, int channels, const Mask& mask, F f) {
+  struct Case {
+    Runner runner;
+    Problem problem;
+  };
+  std::vector<Case> cases;
   for (const Runner& runner : runners()) {
     for (Depth depth : kDepths) {
       for (Border border : kBorders) {
         const Problem problem{width, height, channels, depth, border, 40, mask};
         if (!runner.strategy->refusal(problem, runner.tuning).empty()) continue;
         if (!runner.bytes_are_defined(depth)) continue;
-        if (!full_size() && runner.tuning != Tuning{}) continue;  // all.cpp has them
-        if (!full_size() && border != Border::reflect101 && border != Border::constant) continue;
-        INFO(to_string(runner) << ", " << to_string(problem));
-        f(runner, problem);
+        cases.push_back({runner, problem});
       }
     }
+  }
+  cases = by_pairs(std::move(cases), [](const Case& c) {
+    const Levels runner = levels_of(c.runner);
+    return Levels{runner[0], runner[1], int(c.problem.depth), int(c.problem.border)};
+  });
+  for (const auto& [runner, problem] : cases) {
+    INFO(to_string(runner) << ", " << to_string(problem));
+    f(runner, problem);
   }
 }
 
@@ -158,11 +171,8 @@ TEST_CASE("a turned mask on a turned picture gives the turned result") {
 
 TEST_CASE("bands: little device memory, the same bytes") {
   Random random(32);
-  std::vector<Mask> masks = {integer_mask(random, 5, 9, 20, 200, 60)};
-  if (full_size()) {
-    masks.push_back(gaussian_mask(7, 7, 1.5));
-    masks.push_back(anchored(box_mask(34, 5), 33, 0));  // cut into parts
-  }
+  const Mask masks[] = {integer_mask(random, 5, 9, 20, 200, 60), gaussian_mask(7, 7, 1.5),
+                        anchored(box_mask(34, 5), 33, 0)};  // cut into parts
   const auto check = [](const Runner& runner, const Problem& p) {
     PlanOptions options;
     options.memory_limit = Picture::of(p).samples() * size_of(p.depth) / 2;
@@ -171,7 +181,7 @@ TEST_CASE("bands: little device memory, the same bytes") {
     if (runner.device != DeviceKind::cpu) CHECK(bands > 1);
   };
   for (const Mask& mask : masks) {
-    for_each_problem(70, full_size() ? 150 : 80, mask.width > 31 ? 1 : 2, mask, check);
+    for_each_problem(70, 150, mask.width > 31 ? 1 : 2, mask, check);
   }
 }
 
@@ -230,23 +240,6 @@ TEST_CASE("threads: any number, the same bytes") {
       }
     });
   }
-}
-
-TEST_CASE("very tall and very wide pictures") {
-  const Mask mask = make_mask("binomial", 3, 3, {1, 2, 1, 2, 4, 2, 1, 2, 1}, 16);
-  const auto check = [&](int width, int height, Depth depth, Border border) {
-    Case c;
-    c.problem = {width, height, 1, depth, border, 0, mask};
-    check_case(c);
-  };
-  // Sanitizers run the small selection. They take minutes for a grid of so many rows, whose kernels
-  // other cases run as well.
-  if (!full_size()) {
-    MESSAGE("skipped: the small selection has no picture beyond the limits of grids and textures");
-    return;
-  }
-  check(1, 70000, Depth::u8, Border::wrap);        // beyond 65,535, CUDA's limit of a grid's rows
-  check(140000, 1, Depth::f32, Border::constant);  // beyond a texture's columns
 }
 
 }  // namespace convfilt::test

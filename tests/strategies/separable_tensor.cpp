@@ -17,6 +17,7 @@
 #include "tests/support/compare.hpp"
 #include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -129,71 +130,53 @@ TEST_CASE("separable-tensor refuses other depths and longer masks, with the reme
 }
 
 TEST_CASE("separable-tensor gives the CPU's bytes: lengths of sides, digits, ends, anchors") {
-  Random random(93);
   // These lie on both sides of every change in the number of slices.
-  for (const int side : {1, 2, 14, 17, 18, 31, 33, 34, 63, 65, 66, 127}) {
-    if (!full_size() && side != 2 && side != 17 && side != 34 && side != 63 && side != 66) continue;
-    for (const int largest : {2, 9, 30000}) {
-      for (const bool shifts : {true, false}) {
-        const int width = side, height = largest == 9 ? (side + 1) / 2 : side;
-        for (const int anchor : {width / 2, 0, (width - 1) / 4 * 2 + 1, width - 1}) {
-          Mask mask = mask_of_rank_1(random, width, height, largest, shifts);
-          mask.anchor_x = std::min(anchor, width - 1);
-          mask.anchor_y = anchor * (height - 1) / std::max(1, width - 1);
-          const Problem p{141, 51, 1, Depth::u8, Border::reflect101, 0, mask};
-          if (!find_strategy("separable-tensor")->refusal(p).empty()) {
-            CHECK(side == 127);  // as long as the anchor leaves room
-            continue;
-          }
-          check_bytes(p);
-          if (largest < 30000 || !shifts || !full_size()) break;
-        }
-      }
+  for (const auto& [number, width, largest, shifts, place] :
+       combinations(std::array{1, 2, 14, 17, 18, 31, 33, 34, 63, 65, 66, 127},
+                    std::array{2, 9, 30000}, std::array{true, false}, numbers(0, 3))) {
+    const int anchor =
+        std::array{width / 2, 0, (width - 1) / 4 * 2 + 1, width - 1}[std::size_t(place)];
+    const int height = largest == 9 ? (width + 1) / 2 : width;
+    Random random(93 + number);
+    Mask mask = mask_of_rank_1(random, width, height, largest, shifts);
+    mask.anchor_x = std::min(anchor, width - 1);
+    mask.anchor_y = anchor * (height - 1) / std::max(1, width - 1);
+    const Problem p{141, 51, 1, Depth::u8, Border::reflect101, 0, mask};
+    if (!find_strategy("separable-tensor")->refusal(p).empty()) {
+      CHECK(width == 127);  // as long as the anchor leaves room
+      continue;
     }
+    check_bytes(p);
   }
 }
 
 TEST_CASE("separable-tensor gives the CPU's bytes: channels, borders, modes, sizes, pitches") {
   const Mask masks[] = {gaussian_mask(31, 9, 4), gaussian_mask(5, 63, 9), box_mask(7, 7),
                         gaussian_mask(70, 3, 20)};
-  int k = 0;
-  for (const Mask& mask : masks) {
-    for (int channels = 1; channels <= 4; ++channels) {
-      for (const Border border : kBorders) {
-        for (const Mode mode : kModes) {
-          if (++k % (full_size() ? 2 : 7) != 0) continue;
-          const auto [width, height] = k % 3 ? std::pair{150 + k % 29, 83} : std::pair{97, 71 + k};
-          const Problem p{width, height, channels, Depth::u8, border, 201, mask, mode};
-          PlanOptions options;
-          options.padded_pitch = k % 4 != 1;
-          if (k % 5 == 2) options.memory_limit = 60000;
-          check_bytes(p, options);
-        }
-      }
-    }
+  for (const auto& [number, mask, channels, border, mode] :
+       combinations(masks, numbers(1, 4), kBorders, kModes)) {
+    const int k = int(number);
+    const auto [width, height] = k % 3 ? std::pair{150 + k % 29, 83} : std::pair{97, 71 + k};
+    const Problem p{width, height, channels, Depth::u8, border, 201, mask, mode};
+    PlanOptions options;
+    options.padded_pitch = k % 4 != 1;
+    if (k % 5 == 2) options.memory_limit = 60000;
+    check_bytes(p, options);
   }
 }
 
 TEST_CASE("separable-tensor gives the CPU's bytes: sums of terms") {
-  Random random(96);
-  int k = 0;
-  for (auto [width, height, terms] : {std::array{5, 4, 2},
-                                      {18, 17, 2},
-                                      {33, 31, 2},
-                                      {34, 9, 2},
-                                      {49, 65, 2},
-                                      {7, 5, 3},
-                                      {20, 33, 3},
-                                      {33, 3, 3}}) {
-    for (int channels = 1; channels <= 3; channels += 2) {
-      for (const Border border : kBorders) {
-        if (++k % (full_size() ? 1 : 4) != 0) continue;
-        Mask mask = real_low_rank_mask(random, width, height, terms);
-        mask.offset = k % 3 * 60;
-        if (k % 2) mask = anchored(mask, width - 1, k % height);
-        check_bytes({137 + k, 66, channels, Depth::u8, border, 90, mask, kModes[k % 3]});
-      }
-    }
+  constexpr std::array<int, 3> kMasks[] = {{5, 4, 2},   {18, 17, 2}, {33, 31, 2}, {34, 9, 2},
+                                           {49, 65, 2}, {7, 5, 3},   {20, 33, 3}, {33, 3, 3}};
+  for (const auto& [number, sizes, channels, border, mode] :
+       combinations(kMasks, std::array{1, 3}, kBorders, kModes)) {
+    const auto [width, height, terms] = sizes;
+    const int k = int(number);
+    Random random(96 + number);
+    Mask mask = real_low_rank_mask(random, width, height, terms);
+    mask.offset = k % 4 % 3 * 60;
+    if (k % 2) mask = anchored(mask, width - 1, k % height);
+    check_bytes({137 + k % 80, 66, channels, Depth::u8, border, 90, mask, mode});
   }
 }
 
@@ -207,12 +190,11 @@ TEST_CASE("separable-tensor gives the CPU's bytes: in pieces of a size that warp
 }
 
 TEST_CASE("separable-tensor gives the CPU's bytes: pictures smaller than the mask") {
-  for (const Border border : kBorders) {
-    for (auto [width, height] : {std::pair{1, 1}, {2, 40}, {40, 2}, {16, 16}, {3, 5}}) {
-      for (const int channels : {1, 3}) {
-        check_bytes({width, height, channels, Depth::u8, border, 9, gaussian_mask(63, 33, 9)});
-      }
-    }
+  constexpr std::pair<int, int> kSizes[] = {{1, 1}, {2, 40}, {40, 2}, {16, 16}, {3, 5}};
+  for (const auto& [number, border, size, channels] :
+       combinations(kBorders, kSizes, std::array{1, 3})) {
+    const auto [width, height] = size;
+    check_bytes({width, height, channels, Depth::u8, border, 9, gaussian_mask(63, 33, 9)});
   }
 }
 

@@ -3,9 +3,12 @@
 /// samples cannot take, and its own ends of sums.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/registry.hpp"
 #include "kernels/separable/walk/denormal_samples.hpp"
@@ -14,6 +17,7 @@
 #include "tests/support/compare.hpp"
 #include "tests/support/device/few_blocks.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -22,6 +26,7 @@ namespace {
 using namespace separable::walk;
 
 constexpr Depth kWalked[] = {Depth::f32, Depth::u16};
+constexpr int kChannels[] = {1, 3};
 
 /// Puts the problem to separable on all its devices, which must give the CPU's bytes.
 void check_bytes(const Problem& p, const Picture& in, PlanOptions options = {}) {
@@ -62,81 +67,67 @@ SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float>
 
 // The pictures are wide enough for a strip of four warps, and for a part of another one.
 TEST_CASE("separable's walk: every side, one and three channels") {
-  Random random(61);
-  for (int side = 3; side <= kMostSide + 2; side += 2) {
-    if (!full_size() && side % 6 != 3 && side < 61) continue;
-    for (const Depth depth : kWalked) {
-      for (const int channels : {1, 3}) {
-        const FewBlocks few(side % 4 == 1 ? 1 << 30 : 3);
-        const int width = (depth == Depth::f32 ? 1200 : 2300) / channels + random.integer(0, 9);
-        check_bytes({width, 35, channels, depth, kBorders[std::size_t(side / 2 % 5)], 0.5,
-                     real_rank_one_mask(random, side, side)});
-      }
-    }
+  for (const auto& [number, side, depth, channels] :
+       combinations(numbers(3, kMostSide + 2, 2), kWalked, kChannels)) {
+    Random random(61 + number);
+    const FewBlocks few(side % 4 == 1 ? 1 << 30 : 3);
+    const int width = (depth == Depth::f32 ? 1200 : 2300) / channels + random.integer(0, 9);
+    check_bytes({width, 35, channels, depth, kBorders[std::size_t(side / 2 % 5)], 0.5,
+                 real_rank_one_mask(random, side, side)});
   }
 }
 
 TEST_CASE("separable's walk: narrow and low pictures, every border and mode") {
-  Random random(62);
-  int k = 0, ran = 0;
-  for (auto [width, height] :
-       {std::pair{1, 1}, {2, 3}, {7, 1}, {1, 40}, {13, 5}, {130, 9}, {261, 20}}) {
-    for (const Border border : kBorders) {
-      for (const Mode mode : kModes) {
-        for (const Depth depth : kWalked) {
-          for (const int channels : {1, 3}) {
-            ++k;
-            if (!full_size() && k % 7 != 0) continue;
-            const FewBlocks few(2);
-            const int side = 3 + k % 31 * 2;
-            const Problem p{
-                width, height, channels, depth, border, 77, real_rank_one_mask(random, side, side),
-                mode};
-            if (p.out_width() < 1 || p.out_height() < 1) continue;  // the mask fits nowhere
-            check_bytes(p);
-            ++ran;
-          }
-        }
-      }
-    }
+  constexpr std::pair<int, int> kSizes[] = {{1, 1},  {2, 3},   {7, 1},   {1, 40},
+                                            {13, 5}, {130, 9}, {261, 20}};
+  for (const auto& [number, size, border, mode, depth, channels, side] : combinations_where(
+           [](auto size, Border border, Mode mode, Depth depth, int channels, int side) {
+             return (mode != Mode::valid || side <= std::min(size.first, size.second)) &&
+                    (side / 4 + int(border) + int(depth) + channels) % 3 == 0;  // enough of them
+           },
+           kSizes, kBorders, kModes, kWalked, kChannels, std::array{3, 7, 15, 23, 41, 63})) {
+    Random random(62 + number);
+    const FewBlocks few(2);
+    check_bytes({size.first, size.second, channels, depth, border, 77,
+                 real_rank_one_mask(random, side, side), mode});
   }
-  CHECK(ran >= k / 14);
 }
 
 TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinity", D, OfU16,
                    OfF32) {
-  Random random(63);
-  int k = 0;
-  for (const int side : {3, 5, 9, 17, 27, 47, 59}) {
-    for (const Depth depth : kWalked) {
-      for (const int channels : {1, 3}) {
-        for (const int anchor : {0, 1, side / 2, side - 1}) {
-          ++k;
-          if (depth != D::value || (!full_size() && k % 17 != 5)) continue;
-          const FewBlocks few(3);
-          const Mask mask = real_rank_one_mask(random, side, side);
-          Problem p{611 / channels,
+  for (const auto& [number, side, channels, place, way] :
+       combinations(std::array{3, 5, 9, 17, 27, 47, 59}, kChannels, numbers(0, 3), numbers(0, 3))) {
+    const int anchor = std::array{0, 1, side / 2, side - 1}[std::size_t(place)];
+    const FewBlocks few(3);
+    Random random(63 + number);
+    const Problem p{611 / channels,
                     41,
                     channels,
-                    depth,
-                    kBorders[std::size_t(k / 5 % 5)],
+                    D::value,
+                    kBorders[number % 5],
                     9,
-                    anchored(mask, anchor, side - 1 - anchor)};
-          check_bytes(p, Fill::not_finite);
-          check_bytes(p, Fill::large);
-          check_bytes(p, Fill::noise, {.padded_pitch = false});
-          check_bytes(p, Fill::noise, {.memory_limit = 60000});
-          // The memory limit asks for bands here, and for pieces of bands where these would be too
-          // low for the mask.
-          if (k % 4 != 2 || (!full_size() && side > 20)) continue;
-          p.height = 181;
-          check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
-          p.width = 3500 / channels;
-          p.height = 50;
-          check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
-        }
-      }
+                    anchored(real_rank_one_mask(random, side, side), anchor, side - 1 - anchor)};
+    switch (way) {
+      case 0: check_bytes(p, Fill::not_finite); break;
+      case 1: check_bytes(p, Fill::large); break;
+      case 2: check_bytes(p, Fill::noise, {.padded_pitch = false}); break;
+      case 3: check_bytes(p, Fill::noise, {.memory_limit = 60000});
     }
+  }
+}
+
+// The memory limit asks for bands here, and for pieces of bands where these would be too low for
+// the mask.
+TEST_CASE_TEMPLATE("separable's walk: bands, and pieces of bands", D, OfU16, OfF32) {
+  constexpr std::pair<int, int> kSizes[] = {{611, 181}, {3500, 50}};
+  for (const auto& [number, side, channels, size] :
+       combinations_where([](int side, int, auto) { return full_size() || side < 20; },
+                          std::array{3, 5, 9, 17, 27, 47, 59}, kChannels, kSizes)) {
+    const FewBlocks few(3);
+    Random random(67 + number);
+    check_bytes({size.first / channels, size.second, channels, D::value, kBorders[number % 5], 9,
+                 anchored(real_rank_one_mask(random, side, side), 1, side - 2)},
+                Fill::noise, {.memory_limit = 1 << 18});
   }
 }
 
@@ -144,21 +135,19 @@ TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinit
 // out: a weight of 0 would do as well, were it not for an infinity, which times 0 is NaN. The
 // picture has a single one, since among several every output would be NaN.
 TEST_CASE("separable's walk: an infinity beside masks of fewer taps than their kernel") {
-  Random random(66);
-  for (int side = 27; side <= kMostSide; side += 2) {
-    for (const int channels : {1, 3}) {
-      const Problem p{300 / channels,
-                      side + 20,
-                      channels,
-                      Depth::f32,
-                      Border::reflect101,
-                      0,
-                      real_rank_one_mask(random, side, side)};
-      Picture in = Picture::of(p);
-      in.fill(Fill::signed_noise, 61);
-      in.set(p.width / 2, p.height / 2, 0, std::numeric_limits<double>::infinity());
-      check_bytes(p, in);
-    }
+  for (const auto& [number, side, channels] : combinations(numbers(27, kMostSide, 2), kChannels)) {
+    Random random(66 + number);
+    const Problem p{300 / channels,
+                    side + 20,
+                    channels,
+                    Depth::f32,
+                    Border::reflect101,
+                    0,
+                    real_rank_one_mask(random, side, side)};
+    Picture in = Picture::of(p);
+    in.fill(Fill::signed_noise, 61);
+    in.set(p.width / 2, p.height / 2, 0, std::numeric_limits<double>::infinity());
+    check_bytes(p, in);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/tensor/layout.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -21,7 +22,8 @@ namespace {
 using namespace tensor;
 
 constexpr int kMaxTestChannels = 4;
-constexpr int kRows = 16, kColumns = 8;  // of a product's result
+constexpr int kDigits[] = {100, 30000, 3000000};  // largest weights of one digit, two, three
+constexpr int kRows = 16, kColumns = 8;           // of a product's result
 
 template <int k>
 struct Matrices {
@@ -175,64 +177,43 @@ void check_bytes(const Problem& p) {
 }  // namespace
 
 TEST_CASE("tensor gives the CPU's bytes: channels, borders, modes, sides of the picture") {
-  Random random(86);
-  for (const int largest : {100, 30000, 3000000}) {
-    for (auto [w, h] : {std::pair{3, 3}, {5, 5}, {9, 9}, {2, 4}, {8, 1}}) {
-      const unsigned divisor = std::bit_floor(unsigned(largest * std::sqrt(w * h)));
-      const Mask mask = integer_mask(random, w, h, largest, divisor, 100);
-      for (int channels = 1; channels <= kMaxTestChannels; ++channels) {
-        for (const Border border : kBorders) {
-          for (const Mode mode : kModes) {
-            // Only some combinations run, since the emulator is slow.
-            const int turn = channels + int(border) + int(mode) + w;
-            if (turn % (full_size() ? 7 : 17) != 0) continue;
-            for (const int width : {340, 344, 512 + 13}) {
-              const int pixels = width / channels;
-              check_bytes({pixels, 35, channels, Depth::u8, border, 9, mask, mode});
-              check_bytes({pixels, 35, channels, Depth::u8, border, 9,
-                           anchored(mask, turn % w, turn % h), mode});
-            }
-          }
-        }
-      }
-    }
+  constexpr std::pair<int, int> kSides[] = {{3, 3}, {5, 5}, {9, 9}, {2, 4}, {8, 1}};
+  for (const auto& [number, largest, sides, channels, border, mode, width, moved] :
+       combinations_where(
+           [](int, auto sides, int channels, Border border, Mode mode, int, bool) {
+             // Even in full only some combinations run, since the emulator is slow.
+             return (channels + int(border) + int(mode) + sides.first) % 7 == 0;
+           },
+           kDigits, kSides, numbers(1, kMaxTestChannels), kBorders, kModes,
+           std::array{340, 344, 512 + 13}, std::array{false, true})) {
+    const auto [w, h] = sides;
+    Random random(86 + number);
+    const unsigned divisor = std::bit_floor(unsigned(largest * std::sqrt(w * h)));
+    Mask mask = integer_mask(random, w, h, largest, divisor, 100);
+    if (moved) mask = anchored(mask, int(number) % w, int(number) % h);
+    check_bytes({width / channels, 35, channels, Depth::u8, border, 9, mask, mode});
   }
 }
 
 // These pictures are wider and higher than a tile, so that there are tiles without edges.
 TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends") {
-  Random random(83);
-  std::vector<Mask> masks;
-  for (const int largest : {100, 30000, 3000000}) {  // one digit, two, three
-    for (auto [w, h] : {std::pair{3, 3},
-                        {5, 5},
-                        {7, 7},
-                        {9, 9},
-                        {4, 3},
-                        {9, 2},
-                        {15, 15},
-                        {31, 31},
-                        {30, 5},
-                        {1, 9}}) {
-      if (!full_size() && w > 9) continue;
-      const int limit = std::min(largest, 4000000 / (w * h));
-      // The divisors are so large that most results lie within 0..255. One is a power of two.
-      const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
-      for (const unsigned divisor : {scale, scale + 1}) {
-        const Mask mask = integer_mask(random, w, h, limit, divisor, 100);
-        masks.push_back(mask);
-        masks.push_back(anchored(mask, w - 1, 0));
-      }
-    }
+  const auto check = [](const Mask& mask, Mode mode) {
+    const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
+    check_bytes({601, 101, 1, Depth::u8, border, 9, mask, mode});
+  };
+  constexpr std::pair<int, int> kSides[] = {{3, 3}, {5, 5},   {7, 7},   {9, 9},  {4, 3},
+                                            {9, 2}, {15, 15}, {31, 31}, {30, 5}, {1, 9}};
+  for (const auto& [number, largest, sides, odd, moved, mode] :
+       combinations(kDigits, kSides, std::array{0, 1}, std::array{false, true}, kModes)) {
+    const auto [w, h] = sides;
+    Random random(83 + number);
+    const int limit = std::min(largest, 4000000 / (w * h));
+    // The divisors are so large that most results lie within 0..255. One is a power of two.
+    const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+    const Mask mask = integer_mask(random, w, h, limit, scale + unsigned(odd), 100);
+    check(moved ? anchored(mask, w - 1, 0) : mask, mode);
   }
-  masks.push_back(gaussian_mask(40, 3, 6));  // in parts
-  for (const Mask& mask : masks) {
-    for (const Mode mode : kModes) {
-      if (!full_size() && mode != Mode::same) continue;
-      const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
-      check_bytes({601, 101, 1, Depth::u8, border, 9, mask, mode});
-    }
-  }
+  for (const Mode mode : kModes) check(gaussian_mask(40, 3, 6), mode);  // in parts
 }
 
 }  // namespace convfilt::test

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/tensor/warpgroup/grid.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
 
@@ -24,7 +26,8 @@ namespace {
 
 using namespace tensor::warpgroup;
 
-constexpr int kRows = 64, kDepth = 32;  // of a product
+constexpr int kRows = 64, kDepth = 32;            // of a product
+constexpr int kDigits[] = {100, 30000, 3000000};  // largest weights of one digit, two, three
 
 /// Where the PTX ISA's figure of matrices without swizzling has byte k of a row, in bytes: core
 /// matrices of 8 rows of 16 bytes.
@@ -203,65 +206,54 @@ TEST_CASE("warpgroups take wide pictures with rows that have padding, where a de
 }
 
 TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, borders, modes") {
-  Random random(93);
-  int turn = 0;
-  for (const int largest : {100, 30000, 3000000}) {  // one digit, two, three
-    for (auto [w, h] :
-         {std::pair{3, 3}, {5, 5}, {7, 7}, {9, 9}, {1, 1}, {4, 2}, {9, 6}, {15, 15}, {31, 12}}) {
-      const int limit = std::min(largest, 4000000 / (w * h));
-      const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
-      for (const int channels : {1, 3, 4}) {
-        for (const Mode mode : kModes) {
-          ++turn;
-          if (!full_size() && turn % 5 != 0) continue;
-          const Border border =
-              mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
-          const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
-          const Mask moved = anchored(mask, turn % w, turn % h);
-          // For the widest masks the channels are separated.
-          const int apart = w > 15 ? 1 : channels;
-          const int width = (1500 + turn % 300) / apart, height = 21 + turn % 60;
-          REQUIRE(strips_fit((width - w + 1) * apart));
-          check_bytes(
-              {width, height, channels, Depth::u8, border, 9, turn % 3 ? mask : moved, mode});
-        }
-      }
-    }
+  constexpr std::pair<int, int> kSides[] = {{3, 3}, {5, 5}, {7, 7},   {9, 9},  {1, 1},
+                                            {4, 2}, {9, 6}, {15, 15}, {31, 12}};
+  for (const auto& [number, largest, sides, channels, mode] :
+       combinations(kDigits, kSides, std::array{1, 3, 4}, kModes)) {
+    const auto [w, h] = sides;
+    const int turn = int(number), limit = std::min(largest, 4000000 / (w * h));
+    const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+    const Border border =
+        mode == Mode::full ? Border::constant : kBorders[number % std::size(kBorders)];
+    Random random(93 + number);
+    const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
+    const Mask moved = anchored(mask, turn % w, turn % h);
+    // For the widest masks the channels are separated.
+    const int apart = w > 15 ? 1 : channels;
+    const int width = (1500 + turn % 300) / apart, height = 21 + turn % 60;
+    REQUIRE(strips_fit((width - w + 1) * apart));
+    check_bytes({width, height, channels, Depth::u8, border, 9, turn % 4 < 3 ? mask : moved, mode});
   }
 }
 
 TEST_CASE("warpgroups give the CPU's bytes: masks in parts, half steps") {
-  Random random(94);
-  int turn = 0;
   // Sides and digits together decide how many rows a part has. Every pair of them is tried once,
   // and most with another mode or number of channels.
-  for (const int largest : {100, 30000, 3000000}) {
-    for (auto [w, h] : {std::pair{33, 33}, {47, 47}, {63, 63}, {78, 25}, {21, 17}, {5, 120}}) {
-      ++turn;
-      if (!full_size() && turn % 4 != 1) continue;
-      const int round = turn + turn / 6;
-      const Mode mode = kModes[round % std::size(kModes)];
-      const int channels = round % 2 ? 1 : 3, limit = std::min(largest, 4000000 / (w * h));
-      const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
-      const Border border =
-          mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
-      const Mask mask = integer_mask(random, w, h, limit, turn % 4 < 2 ? scale : scale + 1, 100);
-      const Mask moved = anchored(mask, turn % w, turn % h);
-      const int width = 1105 + turn, height = 3 + turn % 5;
-      check_bytes({width, mode == Mode::valid ? height + h : height, channels, Depth::u8, border, 9,
-                   turn % 3 ? mask : moved, mode});
-    }
+  constexpr std::pair<int, int> kSides[] = {{33, 33}, {47, 47}, {63, 63},
+                                            {78, 25}, {21, 17}, {5, 120}};
+  for (const auto& [number, largest, sides] : combinations(kDigits, kSides)) {
+    const auto [w, h] = sides;
+    const int turn = int(number) + 1, round = turn + turn / 6;
+    const Mode mode = kModes[round % std::size(kModes)];
+    const int channels = round % 2 ? 1 : 3, limit = std::min(largest, 4000000 / (w * h));
+    const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+    const Border border =
+        mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
+    Random random(94 + number);
+    const Mask mask = integer_mask(random, w, h, limit, turn % 4 < 2 ? scale : scale + 1, 100);
+    const Mask moved = anchored(mask, turn % w, turn % h);
+    const int width = 1105 + turn, height = 3 + turn % 5;
+    check_bytes({width, mode == Mode::valid ? height + h : height, channels, Depth::u8, border, 9,
+                 turn % 3 ? mask : moved, mode});
   }
 }
 
 TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strips, pieces") {
   Random random(95);
   const Mask mask = integer_mask(random, 5, 3, 30000, 1 << 16, 100);
-  for (const int width : {1024, 1366, 2048, 2049, 2112, 2115}) {
-    for (const Border border : kBorders) {
-      if (!full_size() && (width / 2 + int(border)) % 3 != 0) continue;
-      check_bytes({width, 9, 1, Depth::u8, border, 9, mask, Mode::same});
-    }
+  for (const auto& [number, width, border] :
+       combinations(std::array{1024, 1366, 2048, 2049, 2112, 2115}, kBorders)) {
+    check_bytes({width, 9, 1, Depth::u8, border, 9, mask, Mode::same});
   }
 }
 

@@ -2,13 +2,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/backend/devices.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -95,24 +99,32 @@ Picture noise(const Problem& p) {
 
 TEST_CASE("little memory: transforms of windows stay within the bound, in every mode") {
   const Mask mask = anchored(gaussian_mask(9, 7, 2), 1, 6);
-  for (const Runner& runner : transform_runners(mask)) {
-    for (Depth depth : kDepths) {
-      for (Mode mode : kModes) {
-        if (!full_size() && (depth != Depth::u8 || mode != Mode::full)) continue;
-        const Border border = kBorders[(int(depth) + int(mode)) % std::size(kBorders)];
-        const Problem p{101, 77, 2, depth, border, 0.5, mask, mode};
-        INFO(to_string(runner) << ", " << to_string(p));
-        const Picture in = noise(p);
-        Picture out = Picture::result_of(p);
-        const FirstRun first = run_in_least_memory(runner, p, in, out);
-        CHECK(first.bands > 1);
-        CHECK(is_within_bound(runner, p, in, out));
-        out = Picture::result_of(p);
-        first.plan->run(in.view(), out.view());  // a second run uses the same memory again
-        CHECK(is_within_bound(runner, p, in, out));
-        count_run(runner);
-      }
-    }
+  struct Case {
+    Runner runner;
+    Depth depth;
+    Mode mode;
+  };
+  std::vector<Case> cases;
+  for (const Runner& runner : transform_runners(mask))
+    for (Depth depth : kDepths)
+      for (Mode mode : kModes) cases.push_back({runner, depth, mode});
+  cases = by_pairs(std::move(cases), [](const Case& c) {
+    const Levels runner = levels_of(c.runner);
+    return Levels{runner[0], runner[1], int(c.depth), int(c.mode)};
+  });
+  for (const auto& [runner, depth, mode] : cases) {
+    const Border border = kBorders[(int(depth) + int(mode)) % std::size(kBorders)];
+    const Problem p{101, 77, 2, depth, border, 0.5, mask, mode};
+    INFO(to_string(runner) << ", " << to_string(p));
+    const Picture in = noise(p);
+    Picture out = Picture::result_of(p);
+    const FirstRun first = run_in_least_memory(runner, p, in, out);
+    CHECK(first.bands > 1);
+    CHECK(is_within_bound(runner, p, in, out));
+    out = Picture::result_of(p);
+    first.plan->run(in.view(), out.view());  // a second run uses the same memory again
+    CHECK(is_within_bound(runner, p, in, out));
+    count_run(runner);
   }
 }
 
@@ -124,23 +136,17 @@ TEST_CASE("overlap-save: blocks at all sides of the picture and inside it, withi
     if (runner.strategy->name != "overlap-save" || runner.has_number() ||
         runner.family() != Family::transform)
       continue;
-    if (runner.device == DeviceKind::emulator && !full_size()) continue;
     ++devices;
-    int turn = 0;
-    for (int block : {64, 100}) {
-      for (const Mask& mask : masks) {
-        for (Mode mode : kModes) {
-          const Border border = kBorders[turn % int(std::size(kBorders))];
-          const Depth depth = kDepths[turn % int(std::size(kDepths))];
-          const Problem p{181, 150, 1 + turn++ % 3, depth, border, 0.5, mask, mode};
-          Runner with_block = runner;
-          with_block.tuning[Setting::block] = block;
-          INFO(to_string(with_block) << ", " << to_string(p));
-          const Picture in = noise(p);
-          CHECK(is_within_bound(with_block, p, in, run(with_block, p, in)));
-          count_run(with_block);
-        }
-      }
+    for (const auto& [number, block, mask, mode, depth] :
+         combinations(std::array{64, 100}, masks, kModes, kDepths)) {
+      const Problem p{181,  150, 1 + int(number / 3) % 3, depth, kBorders[number % 5], 0.5,
+                      mask, mode};
+      Runner with_block = runner;
+      with_block.tuning[Setting::block] = block;
+      INFO(to_string(with_block) << ", " << to_string(p));
+      const Picture in = noise(p);
+      CHECK(is_within_bound(with_block, p, in, run(with_block, p, in)));
+      count_run(with_block);
     }
   }
   CHECK(devices > 0);
@@ -172,23 +178,36 @@ TEST_CASE("overlap-save on the CPU: threads change no byte, NaN stays in its blo
 }
 
 TEST_CASE("more than is transformed at a time: as the direct family, within a step") {
-  if (!full_size()) {
-    MESSAGE("skipped: the small selection has no picture of more than a batch");
-    return;
-  }
   const Mask mask = gaussian_mask(9, 5, 2);
-  int batched = 0;
   // In colour one plane is smaller than a batch, and all together are larger. The last batch of
   // overlap-save transforms one block in vain.
-  for (const Problem& p : {Problem{3300, 2984, 1, Depth::u8, Border::reflect, 0, mask},
-                           Problem{2060, 1480, 3, Depth::u8, Border::reflect, 0, mask}}) {
-    const Picture in = noise(p);
-    const Picture direct = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
+  const Problem grey{3300, 2984, 1, Depth::u8, Border::reflect, 0, mask},
+      colour{2060, 1480, 3, Depth::u8, Border::reflect, 0, mask};
+  struct Case {
+    bool is_grey;
+    Runner runner;
+  };
+  std::vector<Case> cases;
+  for (const bool is_grey : {true, false}) {
     for (const Runner& runner : transform_runners(mask)) {
       if (runner.device == DeviceKind::emulator) continue;  // it takes minutes
       if (runner.family() != Family::transform) continue;   // nothing is batched
-      INFO(to_string(runner) << ", " << to_string(p));
-      CHECK(furthest_from(direct, run(runner, p, in), p) <= 1);
+      cases.push_back({is_grey, runner});
+    }
+  }
+  cases = by_pairs(std::move(cases), [](const Case& c) {
+    const Levels runner = levels_of(c.runner);
+    return Levels{runner[0], runner[1], c.is_grey};
+  });
+  int batched = 0;
+  for (const bool is_grey : {true, false}) {
+    const Problem& p = is_grey ? grey : colour;
+    const Picture in = noise(p);
+    const Picture direct = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
+    for (const Case& c : cases) {
+      if (c.is_grey != is_grey) continue;
+      INFO(to_string(c.runner) << ", " << to_string(p));
+      CHECK(furthest_from(direct, run(c.runner, p, in), p) <= 1);
       ++batched;
     }
   }

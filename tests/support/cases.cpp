@@ -1,9 +1,11 @@
 #include "tests/support/cases.hpp"
 
 #include <sstream>
+#include <string>
 #include <utility>
 
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -26,12 +28,35 @@ Case make_case(int width, int height, int channels, Depth depth, Border border, 
   return c;
 }
 
-// A small run takes only one case of `every`, whatever the loops are.
-std::vector<Case> selected(std::vector<Case> cases, std::size_t every) {
-  if (full_size()) return cases;
-  std::vector<Case> few;
-  for (std::size_t k = 0; k < cases.size(); k += every) few.push_back(std::move(cases[k]));
-  return few;
+/// What kind of mask it is, of which size, and where it is anchored: the middle, or elsewhere.
+struct MaskLevels {
+  int kind, size, anchor;
+};
+
+class MaskNumbers {
+ public:
+  MaskLevels operator()(const Mask& mask) {
+    const std::string kind = mask.name.substr(0, mask.name.find_first_of("0123456789@"));
+    const int corner = mask.anchor_x == mask.width / 2 && mask.anchor_y == mask.height / 2
+                           ? 0
+                           : 1 + 2 * (mask.anchor_x > 0) + (mask.anchor_y > 0);
+    return {kinds_(kind), sizes_({mask.width, mask.height}), corner};
+  }
+
+ private:
+  Numbers<std::string> kinds_;
+  Numbers<std::pair<int, int>> sizes_;
+};
+
+/// Chosen by pairs of these levels and of what all cases have: depth, border and channels.
+template <class F>
+std::vector<Case> chosen(std::vector<Case> cases, F levels_of) {
+  return by_pairs(std::move(cases), [&](const Case& c) {
+    Levels levels = levels_of(c);
+    const Problem& p = c.problem;
+    for (int level : {int(p.depth), int(p.border), p.channels}) levels.push_back(level);
+    return levels;
+  });
 }
 
 }  // namespace
@@ -66,7 +91,10 @@ std::vector<Case> tiny_cases() {
       }
     }
   }
-  return selected(std::move(cases), 41);
+  MaskNumbers mask;
+  return chosen(std::move(cases), [&](const Case& c) {
+    return Levels{mask(c.problem.mask).size, c.problem.width, c.problem.height, int(c.fill)};
+  });
 }
 
 std::vector<Case> tile_edge_cases() {
@@ -105,7 +133,14 @@ std::vector<Case> tile_edge_cases() {
     cases.push_back(
         make_case(3, height, 1, cycled(kDepths, k), cycled(kBorders, k), cycled(masks, k), k));
   }
-  return selected(std::move(cases), 47);
+  // A width is a number of whole vectors and a rest, and so is a height.
+  MaskNumbers mask;
+  const auto wholes = [](int side) { return side < 3 ? 0 : side < 66 ? 1 + side / 16 : 6; };
+  return chosen(std::move(cases), [&](const Case& c) {
+    const auto [width, height] = std::pair{c.problem.width, c.problem.height};
+    return Levels{mask(c.problem.mask).size, wholes(width), wholes(height), width % 16,
+                  height > 2 ? height % 16 : 16};
+  });
 }
 
 std::vector<Case> mask_cases() {
@@ -123,7 +158,11 @@ std::vector<Case> mask_cases() {
       }
     }
   }
-  return selected(std::move(cases), 67);
+  MaskNumbers mask;
+  return chosen(std::move(cases), [&](const Case& c) {
+    const auto [kind, size, anchor] = mask(c.problem.mask);
+    return Levels{kind, size, anchor, c.problem.width > 6};
+  });
 }
 
 std::vector<Case> large_mask_cases() {
@@ -147,12 +186,14 @@ std::vector<Case> large_mask_cases() {
         make_case(3, 40, 1, depth, cycled(kBorders, k + 3),
                   anchored(integer_rank_one_mask(random, 1, kMaxMaskSide, 4, 5000), 0, 7), k));
   }
-  cases = selected(std::move(cases), 17);
-  // racecheck follows every read of shared memory, of which a block has 20 million under 101x97
-  // weights. Smaller masks are cut into parts just so.
+  // compute-sanitizer follows every read of shared memory, of which a block has 20 million under
+  // 101x97 weights. Smaller masks are cut into parts just so.
   if (!full_size())
     std::erase_if(cases, [](const Case& c) { return c.problem.mask.weights.size() > 2500; });
-  return cases;
+  MaskNumbers mask;
+  return chosen(std::move(cases), [&](const Case& c) {
+    return Levels{mask(c.problem.mask).size, c.problem.width > 5};
+  });
 }
 
 std::vector<Case> cancelling_cases() {
@@ -170,7 +211,9 @@ std::vector<Case> cancelling_cases() {
       }
     }
   }
-  return selected(std::move(cases), 5);
+  return chosen(std::move(cases), [](const Case& c) {
+    return Levels{c.problem.mask.width, int(c.fill)};
+  });
 }
 
 std::vector<Case> layout_cases() {
@@ -188,7 +231,9 @@ std::vector<Case> layout_cases() {
       }
     }
   }
-  return selected(std::move(cases), 13);
+  return chosen(std::move(cases), [](const Case& c) {
+    return Levels{c.problem.mask.height, c.in_gap / 3, c.out_gap / 7, c.lead};
+  });
 }
 
 std::vector<Case> fill_cases() {
@@ -208,7 +253,10 @@ std::vector<Case> fill_cases() {
       }
     }
   }
-  return selected(std::move(cases), 37);
+  MaskNumbers mask;
+  return chosen(std::move(cases), [&](const Case& c) {
+    return Levels{mask(c.problem.mask).size, int(c.fill)};
+  });
 }
 
 std::vector<Case> mode_cases() {
@@ -240,19 +288,30 @@ std::vector<Case> mode_cases() {
     cases.push_back(make_case(9, 16, 1, cycled(kDepths, k), Border::constant, line, k));
     cases.back().problem.mode = Mode::full;
   }
-  return selected(std::move(cases), 17);
+  MaskNumbers mask;
+  return chosen(std::move(cases), [&](const Case& c) {
+    return Levels{mask(c.problem.mask).size, c.problem.height, int(c.problem.mode)};
+  });
 }
 
-std::vector<Case> cases_of_mask(const Mask& mask) {
+std::vector<Case> cases_of_masks(const std::vector<Mask>& masks) {
   std::vector<Case> cases;
-  for (Depth depth : kDepths) {
-    for (Border border : kBorders) {
-      const std::size_t k = cases.size();
-      cases.push_back(make_case(33, 19, 1 + int(k % 3), depth, border, mask, k));
-      cases.back().fill = k % 4 == 3 ? Fill::checkerboard : Fill::noise;
+  std::size_t all = 0;
+  for (std::size_t m = 0; m < masks.size(); ++m) {
+    std::size_t k = 0;
+    for (Depth depth : kDepths) {
+      for (Border border : kBorders) {
+        ++all;
+        const std::size_t number = k++;
+        // The shared cases have every border under every kind of mask, so these have every depth.
+        if (!full_size() && (m + number) % std::size(kBorders) != std::size_t(depth)) continue;
+        cases.push_back(make_case(33, 19, 1 + int(number % 3), depth, border, masks[m], number));
+        cases.back().fill = number % 4 == 3 ? Fill::checkerboard : Fill::noise;
+      }
     }
   }
-  return selected(std::move(cases), 8);
+  count_chosen(cases.size(), all);
+  return cases;
 }
 
 }  // namespace convfilt::test

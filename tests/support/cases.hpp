@@ -1,4 +1,5 @@
-/// The questions put to every strategy on every device.
+/// The questions put to every strategy on every device: in a full run all that are described here,
+/// in a short one a choice by pairs.
 #pragma once
 
 #include <string>
@@ -49,7 +50,7 @@ std::vector<Case> fill_cases();
 /// Every mode, under masks smaller and larger than the picture, anchored anywhere.
 std::vector<Case> mode_cases();
 
-/// This mask at every depth and border.
-std::vector<Case> cases_of_mask(const Mask& mask);
+/// These masks at every depth, and in a full run at every border.
+std::vector<Case> cases_of_masks(const std::vector<Mask>& masks);
 
 }  // namespace convfilt::test

@@ -21,7 +21,8 @@ struct Tally {
 };
 
 struct Environment {
-  bool full = true;
+  bool full = false;
+  std::size_t chosen = 0, all_cases = 0;
   std::vector<Runner> runners;
   std::map<DeviceKind, std::string> skipped;                    // with the reason
   std::map<std::string_view, std::string> too_old;              // strategies for the CUDA device
@@ -151,10 +152,10 @@ bool Runner::bytes_are_defined(Depth depth) const {
 void read_environment() {
   Environment& e = environment();
   const std::string size = variable("CONVFILT_TEST_SIZE");
-  if (size != "" && size != "small" && size != "full") {
-    throw std::runtime_error("CONVFILT_TEST_SIZE is '" + size + "'; it must be small or full");
+  if (size != "" && size != "short" && size != "full") {
+    throw std::runtime_error("CONVFILT_TEST_SIZE is '" + size + "'; it must be short or full");
   }
-  e.full = size != "small";
+  e.full = size == "full";
 
   const std::vector<std::string> named = split(variable("CONVFILT_TEST_DEVICES"));
   for (const std::string& name : named) {
@@ -192,6 +193,11 @@ void read_environment() {
   }
 }
 
+void count_chosen(std::size_t chosen, std::size_t all) {
+  environment().chosen += chosen;
+  environment().all_cases += all;
+}
+
 void count_run(const Runner& runner) {
   ++environment().tallies[{runner.device, name_of(runner)}].runs;
 }
@@ -220,7 +226,9 @@ void print_coverage(std::ostream& out) {
   }
   for (const auto& [name, why] : e.too_old) out << name << " on cuda skipped: " << why << '\n';
   out << "(strategy, device, case): " << total.runs << " runs, " << total.refusals
-      << " expected refusals (runs-refusals above); size " << (e.full ? "full" : "small") << '\n';
+      << " expected refusals (runs-refusals above); size " << (e.full ? "full" : "short");
+  if (e.all_cases) out << ": " << e.chosen << " of " << e.all_cases << " cases";
+  out << '\n';
 }
 
 }  // namespace convfilt::test

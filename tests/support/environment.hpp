@@ -1,11 +1,12 @@
 /// What this run of the tests covers: how much, on which devices, and what came of it.
 ///
-///   CONVFILT_TEST_SIZE       small or full, the default; small is for compute-sanitizer, which is
-///                            some 30 times slower
+///   CONVFILT_TEST_SIZE       short, the default: cases chosen by pairs (pairs.hpp); or full: every
+///                            combination
 ///   CONVFILT_TEST_DEVICES    of cpu,emulator,cuda; by default all that are present; one that is
 ///                            named must be present
 #pragma once
 
+#include <cstddef>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -15,8 +16,11 @@
 
 namespace convfilt::test {
 
-/// Whether everything is tested, not only the small selection.
+/// Whether every combination is tested, not only cases chosen by pairs.
 bool full_size();
+
+/// Counts cases that were chosen, and how many a full run has.
+void count_chosen(std::size_t chosen, std::size_t all);
 
 /// A strategy as it is tuned, and a device that it runs on.
 struct Runner {
@@ -55,7 +59,8 @@ void read_environment();
 void count_run(const Runner& runner);
 void count_refusal(const Runner& runner);
 
-/// The devices tested, those skipped with the reason, and how many runs and refusals there were.
+/// The devices tested, those skipped with the reason, how many runs and refusals there were, and
+/// how many cases were chosen.
 void print_coverage(std::ostream& out);
 
 }  // namespace convfilt::test

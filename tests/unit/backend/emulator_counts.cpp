@@ -6,10 +6,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/picture.hpp"
 #include "tests/support/sample_masks.hpp"
 
@@ -152,20 +155,21 @@ void check_counts(const char* name, const Problem& p, const Expected& e,
 
 template <class F>
 void for_each_problem(F f) {
-  Random random(52);
-  for (auto [w, h] : {std::pair{1, 1}, {3, 3}, {5, 5}, {4, 7}, {15, 15}, {31, 1}, {2, 31}}) {
-    const Mask mask = integer_mask(random, w, h, 5, 30, 100);
-    for (const Mask& m : {mask, anchored(mask, 0, h - 1)}) {
-      for (auto [width, height] :
-           {std::pair{1, 1}, {32, 32}, {33, 31}, {64, 96}, {75, 50}, {5, 130}}) {
-        if (!full_size() && width * height > 1100) continue;
-        for (Border border : {Border::constant, Border::replicate}) {
-          const Problem p{width, height, 1, Depth::u8, border, 9, m};
-          f(p, Axis{std::uint64_t(width), std::uint64_t(w), m.anchor_x},
-            Axis{std::uint64_t(height), std::uint64_t(h), m.anchor_y});
-        }
-      }
-    }
+  constexpr std::pair<int, int> kMasks[] = {{1, 1},   {3, 3},  {5, 5}, {4, 7},
+                                            {15, 15}, {31, 1}, {2, 31}},
+                                kSizes[] = {{1, 1},   {32, 32}, {33, 31},
+                                            {64, 96}, {75, 50}, {5, 130}};
+  for (const auto& [number, mask, moved, size, border] :
+       combinations(kMasks, std::array{false, true}, kSizes,
+                    std::array{Border::constant, Border::replicate})) {
+    const auto [w, h] = mask;
+    const auto [width, height] = size;
+    Random random(52 + number);
+    const Mask plain = integer_mask(random, w, h, 5, 30, 100);
+    const Mask m = moved ? anchored(plain, 0, h - 1) : plain;
+    f(Problem{width, height, 1, Depth::u8, border, 9, m},
+      Axis{std::uint64_t(width), std::uint64_t(w), m.anchor_x},
+      Axis{std::uint64_t(height), std::uint64_t(h), m.anchor_y});
   }
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "src/mask/make.hpp"
-#include "tests/support/environment.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/sample_masks.hpp"
 
@@ -54,7 +53,7 @@ std::vector<std::vector<int>> pictures_for(const Mask& mask, Random& random) {
     pictures[1][k] = mask.weights[k] > 0 ? 0 : 255;
     pictures[2][k] = 0;
   }
-  for (int rounds = full_size() ? 200 : 20; rounds > 0; --rounds) {
+  for (int rounds = 200; rounds > 0; --rounds) {
     std::vector<int> noise(n);
     for (int& v : noise) v = rounds % 2 ? random.integer(0, 255) : 255 * random.integer(0, 1);
     pictures.push_back(std::move(noise));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -17,6 +18,7 @@
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -101,6 +103,7 @@ Schedule by_kernels(const Intervals& on, int first) {
 }
 
 constexpr int kBlocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33};
+constexpr Domain kDomains[] = {kFrequency, kSpatial};
 
 /// A strategy's runners on every device, with this tuning.
 std::vector<Runner> runners_of(const char* name, const Tuning& tuning) {
@@ -360,27 +363,19 @@ TEST_CASE("blocks and parts of every size") {
   const std::vector<Mask> masks = {integer_mask(random, 9, 7, 9, 90, 100),
                                    anchored(normalised_mask(random, 1, 13), 0, 12),
                                    real_mask(random, 18, 1), normalised_mask(random, 33, 20)};
-  std::size_t k = 0;
-  for (const Mask& mask : masks) {
-    for (int block : {1, 3, 6, 8, 17}) {
-      if (mask.width * mask.height > 200 && block < 6) continue;
-      for (Domain domain : {kFrequency, kSpatial}) {
-        for (Accumulate accumulate : {kInSteps, kAtomic, kInDivisions}) {
-          ++k;
-          if (!full_size() && k % 5 != 1) continue;
-          Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, kModes[k / 3 % 3]};
-          if (!mode_refuses(p).empty()) p.mode = Mode::same;
-          for (const Runner& runner : runners_of("in-parts", tuned(domain, accumulate, block))) {
-            if (runner.strategy->refusal(p, runner.tuning).empty()) check_against_oracle(runner, p);
-          }
-          const int steps = 1 + (std::max(mask.width, mask.height) + block - 2) / block;
-          const Tuning tuning = tuned(domain, accumulate, block, accumulate == kAtomic ? 0 : steps);
-          for (const Runner& runner : runners_of("overlap-add", tuning)) {
-            check_against_oracle(runner, p);
-          }
-        }
-      }
+  for (const auto& [number, mask, block, domain, accumulate, depth] :
+       combinations_where([](const Mask&mask, int block, Domain, Accumulate,
+                             Depth) { return mask.width * mask.height <= 200 || block >= 6; },
+                          masks, std::array{1, 3, 6, 8, 17}, kDomains,
+                          std::array{kInSteps, kAtomic, kInDivisions}, kDepths)) {
+    Problem p{41, 29, 1, depth, kBorders[number % 5], 0.5, mask, kModes[number / 3 % 3]};
+    if (!mode_refuses(p).empty()) p.mode = Mode::same;
+    for (const Runner& runner : runners_of("in-parts", tuned(domain, accumulate, block))) {
+      if (runner.strategy->refusal(p, runner.tuning).empty()) check_against_oracle(runner, p);
     }
+    const int steps = 1 + (std::max(mask.width, mask.height) + block - 2) / block;
+    const Tuning tuning = tuned(domain, accumulate, block, accumulate == kAtomic ? 0 : steps);
+    for (const Runner& runner : runners_of("overlap-add", tuning)) check_against_oracle(runner, p);
   }
 }
 
@@ -389,24 +384,18 @@ TEST_CASE("in-parts against the oracle: parts that divide blocks, one dimension 
   const std::vector<Mask> masks = {integer_mask(random, 9, 7, 9, 90, 100),
                                    anchored(normalised_mask(random, 1, 13), 0, 12),
                                    normalised_mask(random, 36, 1), normalised_mask(random, 33, 20)};
-  std::size_t k = 0;
-  for (const Mask& mask : masks) {
-    for (auto [block, part] :
-         {std::pair{6, 3}, {8, 2}, {8, 8}, {12, 6}, {20, 4}, {0, 5}, {24, 12}}) {
-      for (Domain domain : {kFrequency, kSpatial}) {
-        for (Mode mode : kModes) {
-          ++k;
-          if (!full_size() && k % 5 != 1) continue;
-          Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, mode};
-          if (mode == Mode::full && k % 2 == 0) p.border_value = 0, p.border = Border::constant;
-          Tuning tuning = in_parts(domain, part, block);
-          tuning[Setting::accumulate] = int(k / 5 % 4);
-          CHECK(find_strategy("in-parts")->refusal(p, tuning).empty());
-          for (const Runner& runner : runners_of("in-parts", tuning))
-            check_against_oracle(runner, p);
-        }
-      }
-    }
+  constexpr std::pair<int, int> kSizes[] = {{6, 3},  {8, 2}, {8, 8},  {12, 6},
+                                            {20, 4}, {0, 5}, {24, 12}};
+  for (const auto& [number, mask, size, domain, mode, accumulate] :
+       combinations(masks, kSizes, kDomains, kModes, numbers(0, 3))) {
+    const auto [block, part] = size;
+    const std::size_t turn = number / 4;  // the same in every way to accumulate
+    Problem p{41, 29, 1, kDepths[turn % 3], kBorders[turn % 5], 0.5, mask, mode};
+    if (mode == Mode::full && turn % 2 == 0) p.border_value = 0, p.border = Border::constant;
+    Tuning tuning = in_parts(domain, part, block);
+    tuning[Setting::accumulate] = accumulate;
+    CHECK(find_strategy("in-parts")->refusal(p, tuning).empty());
+    for (const Runner& runner : runners_of("in-parts", tuning)) check_against_oracle(runner, p);
   }
 }
 
