@@ -32,6 +32,7 @@ cat >"$fakes/nvidia-smi" <<'END'
 case $1 in -L) echo "GPU 0: fake"; for _ in {1..20000}; do echo "  a line about it" || exit; done ;; *) echo "$GPU" ;; esac
 END
 printf '#!/bin/sh\necho "install ok installed"\n' >"$fakes/dpkg-query"
+printf '#!/bin/sh\n' >"$fakes/apt-cache"
 for tool in ctest compute-sanitizer; do printf '#!/bin/sh\n' >"$fakes/$tool"; done
 chmod +x "$fakes"/*
 

@@ -23,6 +23,12 @@ fail() {
   exit 1
 }
 
+# Succeeds every so manieth time that it is asked, in a full run (CONVFILT_TEST_SIZE=full) always.
+every() {  # NUMBER: with no divisor in common with the loops around it
+  times_asked=$((${times_asked:-0} + 1))
+  [ "${CONVFILT_TEST_SIZE:-}" = full ] || [ $((times_asked % $1)) = 0 ]
+}
+
 has_cuda() { convfilt list devices | grep '^ *cuda:0 ' >/dev/null; }
 need_cuda() { has_cuda || skip "$(convfilt list devices | sed -n 's/^ *cuda *none: //p')"; }
 need_no_cuda() { ! has_cuda || skip "this machine has a CUDA device"; }

@@ -5,7 +5,8 @@
 #     PATTERN: only the cases whose GROUP/NAME matches, as in 'usage/*'
 #     --accept: what came out becomes what is expected, to be read before it is committed
 #
-# CONVFILT names the program, by default build/release/bin/convfilt; JOBS says how many cases run at once.
+# CONVFILT names the program, by default build/release/bin/convfilt; JOBS says how many cases run at once. Some cases are
+# longer with CONVFILT_TEST_SIZE=full.
 # Needs bash 4.3 and coreutils only. Ends with a line of counts; exit code 1 if a case failed.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
@@ -13,7 +14,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 # The user's own defaults would change what options do.
 for name in "${!CONVFILT_@}"; do
-  case $name in CONVFILT_PROFILES | CONVFILT_FILTERS | CONVFILT_MODULES) ;; *) unset "$name" ;; esac
+  case $name in CONVFILT_PROFILES | CONVFILT_FILTERS | CONVFILT_MODULES | CONVFILT_TEST_SIZE) ;; *) unset "$name" ;; esac
 done
 export XDG_CONFIG_HOME=/nonexistent
 export CONVFILT=${CONVFILT:-$repository/build/release/bin/convfilt}

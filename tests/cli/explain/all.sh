@@ -13,6 +13,7 @@ done
 for name in $(strategies_for_any | grep -vx winograd); do
   for rows in 1 2 3 4 5 6 7; do
     for border in replicate constant; do
+      every 5 || continue
       convfilt explain "$name" --mask 5x1 --size 160x$rows --border $border >said
       ! grep -i differ said || fail "$name, $rows rows: formula and count differ"
     done

@@ -4,7 +4,7 @@ mkdir photos
 cp samples/camera.png photos/a.png
 for policy in skip fail; do
   code=0
-  convfilt blur photos $policy --strategy scatter --device cpu --sigma 3 --threads 1 --if-exists $policy --json -q >lines 2>said &
+  convfilt blur photos $policy --strategy scatter --device cpu --sigma 1.5 --threads 1 --if-exists $policy --json -q >lines 2>said &
   while [ ! -e $policy/.convfilt-journal ]; do sleep 0.01; done
   echo mine >$policy/a.png
   wait $! || code=$?

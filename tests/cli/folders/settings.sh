@@ -66,7 +66,7 @@ for command in "${commands[@]}"; do
     # Some options need another beside them; settings of strategies are tried with one command alone.
     contexts=('' '--border constant' '--method log')
     if $is_free; then contexts=('' '--files-from list.txt -o out'); fi
-    case $command${CONVFILT_TEST_SIZE:-full} in apply*full) $is_free || contexts+=("${by_strategy[@]}") ;; esac
+    case $command${CONVFILT_TEST_SIZE:-} in apply*full) $is_free || contexts+=("${by_strategy[@]}") ;; esac
     for context in "${contexts[@]}"; do
       accepted=0
       for value in "${values[@]}"; do

@@ -111,8 +111,8 @@ pairs() {  # OWN WORD...: all pairs in which an option matches the regular expre
   done
 }
 variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
-# CI tries one option of each clash, tests/run.sh all.
-few=.; [ "${CONVFILT_TEST_SIZE:-full}" = full ] || few='^--(border|luma|quiet|newer|device)='
+# A short run tries one option of each clash, tests/run.sh full all.
+few=.; [ "${CONVFILT_TEST_SIZE:-}" = full ] || few='^--(border|luma|quiet|newer|device)='
 pairs "$few" edge in out/
 pairs '^--(sigma|box)=' blur in out/
 pairs . explain tiled-in
