@@ -9,6 +9,7 @@
 #include "kernels/registry.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/pairs.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -40,37 +41,40 @@ void check_shared(const Runner& runner, Problem p, const std::vector<Mask>& mask
 }  // namespace
 
 TEST_CASE("masks over one picture share its transforms, and results have the same bytes") {
-  Random random(81);
-  for (const char* name : {"overlap-add", "in-parts"}) {
-    for (const Runner& each : runners()) {
-      if (each.strategy->name != name || each.tuning != Tuning{}) continue;
-      for (const Depth depth : kDepths) {
-        Runner runner = each;
-        for (const auto& [part, block] : {std::pair{0, 0}, {0, 12}, {4, 12}}) {
-          if (part > 0 && !runner.strategy->has(Setting::part)) continue;
-          runner.tuning[Setting::block] = block;
-          runner.tuning[Setting::part] = part;
-          const std::vector<Mask> masks = {normalised_mask(random, 9, 7), real_mask(random, 9, 7),
-                                           normalised_mask(random, 9, 7)};
-          const Problem p{61, 47, 3, depth, Border::reflect, 0, masks[0]};
-          PlanOptions options;
-          options.tuning = runner.tuning;
-          options.transforms = std::make_shared<SharedTransforms>();
-          for (int picture = 1; picture <= 2; ++picture) {
-            check_shared(runner, p, masks, *options.transforms, options, unsigned(80 + picture));
-            CHECK(options.transforms->made == 3 * picture);
-            CHECK(options.transforms->found == 2 * 3 * picture);
-          }
-          // The next pictures are cut otherwise, or are seen under other ghost cells.
-          Problem other = p;
-          other.border = Border::wrap;
-          check_shared(runner, other, masks, *options.transforms, options, 83);
-          other.width = 60;
-          check_shared(runner, other, masks, *options.transforms, options, 84);
-          CHECK(options.transforms->made == 3 * 4);
-        }
-      }
+  std::vector<Runner> sharing;
+  for (const Runner& runner : runners()) {
+    const bool shares =
+        runner.strategy->name == "overlap-add" || runner.strategy->name == "in-parts";
+    if (shares && runner.tuning == Tuning{}) sharing.push_back(runner);
+  }
+  constexpr std::pair<int, int> kSizes[] = {{0, 0}, {0, 12}, {4, 12}};
+  for (const auto& [number, each, size, depth] : combinations_where(
+           [](const Runner&each, auto size, Depth) {
+             return size.first == 0 || each.strategy->has(Setting::part);
+           },
+           sharing, kSizes, kDepths)) {
+    Random random(81 + number);
+    Runner runner = each;
+    runner.tuning[Setting::block] = size.second;
+    runner.tuning[Setting::part] = size.first;
+    const std::vector<Mask> masks = {normalised_mask(random, 9, 7), real_mask(random, 9, 7),
+                                     normalised_mask(random, 9, 7)};
+    const Problem p{61, 47, 3, depth, Border::reflect, 0, masks[0]};
+    PlanOptions options;
+    options.tuning = runner.tuning;
+    options.transforms = std::make_shared<SharedTransforms>();
+    for (int picture = 1; picture <= 2; ++picture) {
+      check_shared(runner, p, masks, *options.transforms, options, unsigned(80 + picture));
+      CHECK(options.transforms->made == 3 * picture);
+      CHECK(options.transforms->found == 2 * 3 * picture);
     }
+    // The next pictures are cut otherwise, or are seen under other ghost cells.
+    Problem other = p;
+    other.border = Border::wrap;
+    check_shared(runner, other, masks, *options.transforms, options, 83);
+    other.width = 60;
+    check_shared(runner, other, masks, *options.transforms, options, 84);
+    CHECK(options.transforms->made == 3 * 4);
   }
 }
 
