@@ -97,6 +97,15 @@ device cuda skipped: none
 
 Total Test time
 END
+# The last argument is no preset where it says how much the tests take.
+printf '#!/bin/sh\necho "$CONVFILT_TEST_SIZE $2"\n' >"$fakes/ctest"
+for words in '' full 'asan full'; do
+  # shellcheck disable=SC2086  # words
+  runs "$run" $words
+  preset=${words%full} preset=${preset% }
+  size=short; [ "$preset" = "$words" ] || size=full
+  grep -qx "$size ${preset:-release}" "$work/said" || fail "tests/run.sh $words runs: $(cat "$work/said")"
+done
 printf '#!/bin/sh\n' >"$fakes/ctest"
 # Other presets: what one says of CUDA itself stays.
 runs "$setup" dev; has dev OFF 90
