@@ -12,7 +12,14 @@ bad=(@ nan inf -1 0 1e999 1.5 99999999999999999999 99999999999x1 99999999999 1,,
 generated=$(convfilt generate bash)
 mkdir in
 pgm in/a.pgm <<<"10 20 30"
-checked=0 numbers=0
+checked=0 numbers=0 turn=0
+# A short run takes every pair of a command, an option and a value, tests/run.sh full every combination.
+declare -A met=()
+is_new() {  # COMMAND OPTION VALUE
+  local pair new=false
+  for pair in "$1 $2" "$1 =$3" "$2=$3"; do [ -n "${met[$pair]-}" ] || new=true; met[$pair]=1; done
+  $new || [ "${CONVFILT_TEST_SIZE:-}" = full ]
+}
 told_with() {  # PLACE WORD...: the program says what it said before, and the place
   local place=$1 code=0; shift
   "$CONVFILT" "$@" >/dev/null 2>errors </dev/null || code=$?
@@ -21,7 +28,7 @@ told_with() {  # PLACE WORD...: the program says what it said before, and the pl
   checked=$((checked + 1))
 }
 bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
-  local own=$1 command=$2 facts option value code message variable word need
+  local own=$1 command=$2 facts option value code message variable word need k
   local -a words base=("${@:3}")
   shift
   facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
@@ -40,7 +47,10 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
     # shellcheck disable=SC2206  # words
     words=($need)
     for word in "${base[@]}"; do [[ $word = "$option="* ]] || words+=("$word"); done
-    for value in "${bad[@]}"; do
+    turn=$((turn + 5))  # so that options begin with different values
+    for ((k = turn; k < turn + ${#bad[@]}; ++k)); do
+      value=${bad[k % ${#bad[@]}]}
+      is_new "$command" "$option" "$value" || continue
       code=0
       "$CONVFILT" "$command" "${words[@]}" "$option" "$value" >/dev/null 2>errors </dev/null || code=$?
       message=$(<errors)
