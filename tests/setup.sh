@@ -8,7 +8,7 @@ fail() { echo "tests/setup.sh: $*" >&2; exit 1; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset CONVFILT_CUDA CONVFILT_CUDA_ARCHITECTURES
+unset CONVFILT_CUDA CONVFILT_CUDA_ARCHITECTURES CONVFILT_CUDA_QUICK
 tree=$work/tree fakes=$work/fakes
 mkdir -p "$tree/samples" "$tree/tests" "$fakes"
 cp "$source/CMakePresets.json" "$tree"
@@ -47,6 +47,10 @@ has() {  # PRESET CUDA ARCHITECTURES
   [ "$cuda $architectures" = "$2 $3" ] || fail "line ${BASH_LINENO[0]}: CUDA is $cuda for $architectures, not $2 for $3"
   checked=$((checked + 1))
 }
+quick() {  # ON or OFF: whether CUDA code of the release is compiled quickly
+  grep -qx "CONVFILT_CUDA_QUICK:[A-Z]*=$1" "$tree/build/release/CMakeCache.txt" ||
+    fail "line ${BASH_LINENO[0]}: $(grep CUDA_QUICK "$tree/build/release/CMakeCache.txt"), not $1"
+}
 setup=$tree/samples/setup.sh run=$tree/tests/run.sh
 
 # The GPU that is here, or none.
@@ -65,12 +69,14 @@ runs "$setup"; has release ON "$all"
 # A newcomer's two commands: in one folder, with one architecture for the tests where there is no GPU.
 forget
 runs "$setup" release convfilt convfilt_manual convfilt_library; has release OFF "$all"
-runs "$run"; has release AUTO 90-real
+runs "$run"; has release AUTO 90-real; quick ON
 runs "$setup" release convfilt convfilt_manual convfilt_library; has release AUTO 90-real
-runs CONVFILT_CUDA=AUTO "$setup"; has release AUTO "$all"
-runs "$run"; has release AUTO 90-real
+runs CONVFILT_CUDA=AUTO "$setup"; has release AUTO "$all"; quick OFF
+runs "$run"; has release AUTO 90-real; quick ON
+# A GPU that is here gets kernels that are fast.
+runs GPU=9.0 "$run"; has release AUTO 90-real; quick OFF
 forget
-runs GPU=8.9 "$setup" release convfilt; has release AUTO 89-real
+runs GPU=8.9 "$setup" release convfilt; has release AUTO 89-real; quick OFF
 for _ in 1 2 3; do runs GPU=8.9 "$run"; has release AUTO 89-real; done
 # Each test's line comes as the test ends: this ctest ends its second test only when the first one's line was seen. What was
 # skipped stands once before the summary, and ctest's exit status stays.
