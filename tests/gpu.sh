@@ -51,7 +51,7 @@ fi
 lesson=$bin/../share/convfilt/lesson/kernels
 [ -e "$lesson/lesson" ] || { mkdir -p "$lesson" && ln -s "$PWD/kernels/lesson" "$lesson/lesson"; }
 
-# Every combination of the cases. The large test cases fill the device's memory, so they run alone.
+# Every combination of the cases, as in the step cli. The large test cases fill the device's memory, so they run alone.
 tests() {
   ALONE='--source-file=*strategies/large.cpp' CONVFILT_TEST_SIZE=full CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda \
     bash tests/bench/case_by_case.sh "$bin/convfilt_tests" '--source-file-exclude=*strategies/large.cpp'
@@ -146,7 +146,7 @@ step() {  # NAME SHOWN COMMAND...: runs it if it is wanted, keeps its log, remem
   fi
 }
 step tests last_line tests
-step cli last_line bash tests/cli/run.sh
+step cli last_line env CONVFILT_TEST_SIZE=full bash tests/cli/run.sh
 step lesson lesson_times bash tests/lesson/on_gpu.sh "$bin"
 step same-bytes last_line same_bytes
 step library last_line library

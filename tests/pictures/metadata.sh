@@ -257,7 +257,7 @@ each_output on_strip strip "${exif_tags[@]}" "${iptc_tags[@]}" -XMP -EXIF -XMP-d
 
 # Orientations: told once, as 1, wherever the input told it; pixels, sides and resolution turned.
 turns=(2 3 4 5 6 7 8)
-[ "${CONVFILT_TEST_SIZE:-full}" = full ] || turns=(4 6)
+[ "${CONVFILT_TEST_SIZE:-}" = full ] || turns=(4 6)
 turned=()
 for turn in "${turns[@]}"; do
   packet $turn 20 >turned.xmp
