@@ -345,7 +345,8 @@ void Grammar::reading_options(const char* group, ReadOptions& read) {
   number(group, "--page", "N", read.page, "Of a file with several pictures, from 0 (default 0)",
          {});
   choice(group, "--loader", raw_.loader,
-         "Who reads and writes files: each format's own library,\nor OpenCV (default auto)",
+         "Who reads and writes files: each format's own library,\nor OpenCV, which finds less "
+         "damage (default auto)",
          words_of(kLoaders));
 }
 

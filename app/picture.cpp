@@ -6,6 +6,7 @@
 
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/plural.hpp"
 #include "src/batch/picture_file.hpp"
 #include "src/mask/make.hpp"
 #include "src/picture/samples.hpp"
@@ -24,10 +25,6 @@ std::string shape_of(const Header& header) {
   return std::to_string(sideways ? header.height : header.width) + "x" +
          std::to_string(sideways ? header.width : header.height) + "x" +
          std::to_string(header.channels) + " " + std::string(name_of(header.depth));
-}
-
-std::string plural(std::uint64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 void tell(const Report& report) {

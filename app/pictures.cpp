@@ -174,13 +174,13 @@ void print_plan(const FolderPlan& plan, bool json) {
 
 void note_what_is_left_out(const JobList& list, bool json) {
   if (list.other_files > 0)
-    log_detail(counted(list.other_files, "other file") +
+    log_detail(plural(list.other_files, "other file") +
                " passed over; --glob takes files by other names");
   if (list.links_passed > 0)
-    log_note(counted(list.links_passed, "link") +
+    log_note(plural(list.links_passed, "link") +
              " passed over, which lead to folders or out of theirs; --follow-links takes them");
   if (list.results_passed > 0)
-    log_note(counted(list.results_passed, "result") +
+    log_note(plural(list.results_passed, "result") +
              " of earlier runs passed over; named one by one, they are filtered, too");
   for (const UnreadFolder& folder : list.unread) log_error(folder.why);
   for (const RefusedInput& refused : list.refused) {
@@ -268,8 +268,8 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
     const std::int64_t fail =
         refused + std::ranges::count(plan.settled, Outcome::failed, &PictureOutcome::outcome);
     if (fail + unread > 0)
-      throw IoError(counted(fail, "picture") + " would fail" +
-                    (unread > 0 ? ", and " + counted(unread, "folder") + " cannot be read" : ""));
+      throw IoError(plural(fail, "picture") + " would fail" +
+                    (unread > 0 ? ", and " + plural(unread, "folder") + " cannot be read" : ""));
     return;
   }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
@@ -389,8 +389,8 @@ void run(const MergeCommand& command) {
   for (const std::string& twice : report.twice)
     print_result("twice: " + printable_name(twice) + "\n");
   if (report.bad_lines > 0)
-    log_warning(counted(report.bad_lines, "line") + " of journals cut or changed, and passed over");
-  print_result(counted(report.done, "picture") + " done, " + std::to_string(report.missing.size()) +
+    log_warning(plural(report.bad_lines, "line") + " of journals cut or changed, and passed over");
+  print_result(plural(report.done, "picture") + " done, " + std::to_string(report.missing.size()) +
                " missing, " + std::to_string(report.failed.size()) + " failed, " +
                std::to_string(report.twice.size()) + " done twice" +
                (report.kept.empty() ? "" : ", " + std::to_string(report.kept.size()) + " kept") +

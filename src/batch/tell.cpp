@@ -64,10 +64,6 @@ const char* status_of(Outcome outcome) {
 
 }  // namespace
 
-std::string counted(std::int64_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string json_line(const RefusedInput& refused) {
   Json json = json_of(refused.in, "", "refused");
   json["reason"] = refused.why;
@@ -109,7 +105,7 @@ std::string json_line(const PictureOutcome& outcome) {
 
 std::string summary_of(const FolderTotals& totals) {
   const double seconds = std::max(totals.all_ms / 1000, 1e-6);
-  std::string text = counted(totals.filtered, "picture") + " in " + format("%.2f s", seconds);
+  std::string text = plural(totals.filtered, "picture") + " in " + format("%.2f s", seconds);
   if (totals.filtered > 0)
     text += format(" (%.1f/s, %.1f Mpx/s, %.1f MB/s in, %.1f MB/s out)",
                    double(totals.filtered) / seconds, double(totals.pixels) / kMega / seconds,

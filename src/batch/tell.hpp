@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <string>
 
+#include "src/base/plural.hpp"
 #include "src/base/progress.hpp"
 #include "src/batch/folder.hpp"
 
 namespace convfilt {
-
-/// "1 picture", "2 pictures".
-std::string counted(std::int64_t count, const char* noun);
 
 /// One line, without its newline. Bytes of names that are no UTF-8 become U+FFFD; such a name is
 /// there percent-encoded, too, as input_percent or output_percent, so that no two are alike.

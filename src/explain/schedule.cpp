@@ -1,4 +1,5 @@
 #include "src/explain/schedule.hpp"
+#include "src/base/plural.hpp"
 
 #include <algorithm>
 
@@ -11,10 +12,6 @@ using transform::Intervals;
 
 constexpr int kMostDivisions = 16, kMostIntervals = 12, kMostPairs = 12;
 constexpr std::size_t kWidest = 76;  // text of a line that no terminal of 100 columns breaks
-
-std::string so_many(int count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 /// "36: (0,3) (2,2) (4,1)" for interval p, which begins at its first output.
 std::string interval_text(const Intervals& on, int p) {
@@ -37,7 +34,7 @@ void add_division(const Intervals& on, int division, ScheduleText& text) {
     if (const int p = on.interval(n); on.division(p) == division && ++found <= kMostIntervals)
       intervals.push_back(interval_text(on, p));
   if (found > kMostIntervals)
-    intervals.push_back("and " + so_many(found - kMostIntervals, "more interval"));
+    intervals.push_back("and " + plural(found - kMostIntervals, "more interval"));
   if (intervals.empty()) intervals.push_back("no interval that an output needs");
   text.lines.emplace_back("division " + std::to_string(division), intervals[0]);
   for (std::size_t k = 1; k < intervals.size(); ++k) {
@@ -57,7 +54,7 @@ ScheduleText text_of(const Intervals& on, const std::string& along, int outputs,
                     {}};
   const auto cut = [](int count, const char* noun, int pieces, const char* piece, int side,
                       const char* name) {
-    return so_many(count, noun) + " in " + so_many(pieces, piece) + " of " + name + " = " +
+    return plural(count, noun) + " in " + plural(pieces, piece) + " of " + name + " = " +
            std::to_string(side);
   };
   text.lines = {
@@ -65,7 +62,7 @@ ScheduleText text_of(const Intervals& on, const std::string& along, int outputs,
                    ", counted from the end of the mask that is applied, as true convolution does"},
       {"picture", cut(on.samples, "sample", on.blocks(), "block", axis.block, "L2") +
                       (axis.bare ? "" : ", ghost cells included")},
-      {"intervals", so_many(axis.reach(), "output") + " each; those of a division begin " +
+      {"intervals", plural(axis.reach(), "output") + " each; those of a division begin " +
                         std::to_string(on.divisions * axis.apart) + " apart and run at once" +
                         (divided ? ", and each division has a private buffer"
                                  : ", one division after the other")}};
@@ -74,7 +71,7 @@ ScheduleText text_of(const Intervals& on, const std::string& along, int outputs,
                                            std::to_string(first + outputs - 1));
   for (int k = 0; k < std::min(on.divisions, kMostDivisions); ++k) add_division(on, k, text);
   if (on.divisions > kMostDivisions)
-    text.lines.emplace_back("", "and " + so_many(on.divisions - kMostDivisions, "more division"));
+    text.lines.emplace_back("", "and " + plural(on.divisions - kMostDivisions, "more division"));
   return text;
 }
 

@@ -312,10 +312,6 @@ std::string short_number(double value) {
   return number;
 }
 
-std::string plural(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::int64_t outputs_of(const Geometry& g) {
   return std::int64_t(g.step_x()) * g.step_y();
 }

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <string>
 
+#include "src/base/plural.hpp"
 #include "src/explain/explain.hpp"
 
 namespace convfilt {
@@ -28,9 +29,6 @@ std::string joined(const Words&... words) {
 
 /// A number as text: whole ones as they are, others with four decimals at most.
 std::string short_number(double value);
-
-/// "144 ghost cells", "1 ghost cell".
-std::string plural(std::int64_t count, const std::string& noun);
 
 /// The atomic additions of a block in the middle, as the emulator counted them; 0 where there is no
 /// such block.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/problem.hpp"
+#include "src/base/plural.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/mask/number.hpp"
@@ -69,11 +70,6 @@ std::optional<int> whole_number(std::string_view word) {
 /// Whether n is the side of a mask, 1..kMaxMaskSide.
 bool is_side(std::optional<int> n) {
   return n && *n >= 1 && *n <= kMaxMaskSide;
-}
-
-/// "1 row", "2 rows".
-std::string count_of(std::size_t n, const std::string& noun) {
-  return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
 }
 
 /// Throws IoError at its place if the scale is 0.
@@ -138,15 +134,14 @@ void LineReader::read_row(std::string_view content) {
   std::vector<Entry>& row = lines_.rows.emplace_back();
   for_each_word(content, [&](std::string_view word) {
     if (row.size() == kMaxMaskSide) {
-      fail(word,
-           "a row has at most " + count_of(kMaxMaskSide, "weight") + "; make the mask smaller");
+      fail(word, "a row has at most " + plural(kMaxMaskSide, "weight") + "; make the mask smaller");
     }
     row.push_back(number(word));
   });
   settle_comma();
   // A file may have one row more than a mask, since the first may be a vips header.
   if (lines_.rows.size() > kMaxMaskSide + 1) {
-    fail(content, "a mask has at most " + count_of(kMaxMaskSide, "row") + "; make it smaller");
+    fail(content, "a mask has at most " + plural(kMaxMaskSide, "row") + "; make it smaller");
   }
 }
 
@@ -234,7 +229,7 @@ void LineReader::read_magick_weights(std::string_view content) {
     }
     if (weights.size() == needed) {
       fail(word, "one number too many; " + std::string(lines_.magick_header) + " needs " +
-                     count_of(needed, "number"));
+                     plural(needed, "number"));
     }
     weights.push_back(number(word));
   });
@@ -330,13 +325,13 @@ std::pair<int, int> size_of_grid(const SourceText& source, const Rows& rows) {
   for (const auto& row : rows) {
     if (row.size() == width) continue;
     const std::string_view place = row.size() > width ? row[width].word : end_of(row);
-    source.fail(place, "this row has " + count_of(row.size(), "number") + ", the first row " +
+    source.fail(place, "this row has " + plural(row.size(), "number") + ", the first row " +
                            std::to_string(width) + "; make them the same (a vips matrix, " +
                            kVipsForm + " first, has the suffix .mat)");
   }
   if (rows.size() > kMaxMaskSide) {
     source.fail(rows.back()[0].word,
-                "a mask has at most " + count_of(kMaxMaskSide, "row") + "; make it smaller");
+                "a mask has at most " + plural(kMaxMaskSide, "row") + "; make it smaller");
   }
   return {width, rows.size()};
 }
@@ -348,7 +343,7 @@ std::pair<int, int> take_vips_header(const SourceText& source, MaskLines& lines)
   lines.rows.erase(lines.rows.begin());
   if (header.size() < 2 || header.size() > 4) {
     source.fail(header[0].word, "a vips matrix starts with " + std::string(kVipsForm) +
-                                    ", not with " + count_of(header.size(), "number"));
+                                    ", not with " + plural(header.size(), "number"));
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (is_side(whole_number(header[i].word))) continue;
@@ -372,16 +367,16 @@ std::pair<int, int> take_vips_header(const SourceText& source, MaskLines& lines)
   for (std::size_t y = 0; y < lines.rows.size(); ++y) {
     const auto& row = lines.rows[y];
     if (y == height) {
-      source.fail(row[0].word, "one row too many; the vips header says " + count_of(height, "row"));
+      source.fail(row[0].word, "one row too many; the vips header says " + plural(height, "row"));
     }
     if (row.size() == width) continue;
     const std::string_view place = row.size() > width ? row[width].word : end_of(row);
-    source.fail(place, "this row has " + count_of(row.size(), "number") +
-                           ", the vips header says " + std::to_string(width));
+    source.fail(place, "this row has " + plural(row.size(), "number") + ", the vips header says " +
+                           std::to_string(width));
   }
   if (lines.rows.size() < height) {
     source.fail(end_of(lines.rows.empty() ? header : lines.rows.back()),
-                "the vips header says " + count_of(height, "row") + ", but there " +
+                "the vips header says " + plural(height, "row") + ", but there " +
                     (lines.rows.size() == 1 ? "is " : "are ") + std::to_string(lines.rows.size()));
   }
   return {width, height};
@@ -393,7 +388,7 @@ std::pair<int, int> size_of_magick(const SourceText& source, const MaskLines& li
   if (weights.size() < needed) {
     const std::string_view header = lines.magick_header;
     source.fail(weights.empty() ? header.substr(header.size()) : end_of(weights),
-                std::string(header) + " needs " + count_of(needed, "number") + ", but there " +
+                std::string(header) + " needs " + plural(needed, "number") + ", but there " +
                     (weights.size() == 1 ? "is " : "are ") + std::to_string(weights.size()));
   }
   return {lines.magick_width, lines.magick_height};

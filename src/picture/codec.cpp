@@ -11,6 +11,33 @@ std::int64_t bytes_of(const Header& header) {
          std::int64_t(size_of(header.depth));
 }
 
+std::string size_text(std::int64_t width, std::int64_t height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+std::string ends_early(const std::string& where) {
+  return "the file ends too early (" + where + ")";
+}
+
+std::string data_damaged(const std::string& where) {
+  return "its data is damaged (" + where + ")";
+}
+
+std::string row_text(std::int64_t y, std::int64_t height) {
+  return "row " + std::to_string(y) + " of " + std::to_string(height);
+}
+
+std::string cannot_hold(std::uint64_t bytes, const Header& header) {
+  return ends_early(std::to_string(bytes) + " bytes cannot hold " +
+                    size_text(header.width, header.height) + " pixels");
+}
+
+void fail_to_encode(const Header& header, const std::string& why) {
+  throw IoError("cannot encode " + size_text(header.width, header.height) + " pixels as " +
+                std::string(name_of(header.format)) + (why.empty() ? "" : ": " + why) +
+                "; choose another format, such as png");
+}
+
 void ReadContext::fail(const std::string& why) const {
   throw IoError("cannot read " + name_ + ": " + why);
 }
@@ -28,7 +55,7 @@ void ReadContext::leaves_out(const std::string& what, const std::string& remedy)
 
 void ReadContext::check_size(std::int64_t width, std::int64_t height) const {
   constexpr std::int64_t kLargestSide = std::int64_t{1} << 28;
-  const std::string size = std::to_string(width) + "x" + std::to_string(height) + " pixels";
+  const std::string size = size_text(width, height) + " pixels";
   if (width < 1 || height < 1) fail("its header promises " + size);
   if (width > kLargestSide || height > kLargestSide)
     fail("its header promises " + size + ", more than 2^28 a side; cut it first");
@@ -48,8 +75,7 @@ void ReadContext::check_plausible(const Header& header, std::uint64_t bytes,
                                   std::uint64_t file_bytes) const {
   constexpr std::uint64_t kMostOfByte = 8192;
   if (bytes <= most_memory() || bytes / kMostOfByte <= file_bytes) return;
-  fail(std::to_string(file_bytes) + " bytes cannot hold " + std::to_string(header.width) + "x" +
-       std::to_string(header.height) +
+  fail(std::to_string(file_bytes) + " bytes cannot hold " + size_text(header.width, header.height) +
        " pixels, unless all are of one colour; raise the limit with"
        " --max-pixels " +
        std::to_string(bytes / 3 * 2 + 2) + " if you trust the file");

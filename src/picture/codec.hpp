@@ -66,6 +66,22 @@ struct Header {
 /// Bytes of all its samples.
 std::int64_t bytes_of(const Header& header);
 
+/// "640x480".
+std::string size_text(std::int64_t width, std::int64_t height);
+
+/// Damage in words, with where it is or what it is.
+std::string ends_early(const std::string& where);
+std::string data_damaged(const std::string& where);
+
+/// "row 3 of 480"; rows count from `y`.
+std::string row_text(std::int64_t y, std::int64_t height);
+
+/// The damage of a file of so few bytes that its header cannot be true.
+std::string cannot_hold(std::uint64_t bytes, const Header& header);
+
+/// Throws IoError: what, and a way out. `why` may be empty.
+[[noreturn]] void fail_to_encode(const Header& header, const std::string& why);
+
 /// Whom a reader tells what is wrong. Messages are one line: what, where, remedy.
 class ReadContext {
  public:
@@ -206,6 +222,17 @@ struct Codec {
   std::unique_ptr<RowReader> (*open)(ByteSource&, ReadContext&) = nullptr;
   std::unique_ptr<RowWriter> (*create)(ByteSink&, const Header&, const WriteOptions&) = nullptr;
 };
+
+/// For codecs whose reader and writer are made of just that.
+template <class Reader>
+std::unique_ptr<RowReader> open_with(ByteSource& source, ReadContext& context) {
+  return std::make_unique<Reader>(source, context);
+}
+template <class Writer>
+std::unique_ptr<RowWriter> create_with(ByteSink& sink, const Header& header,
+                                       const WriteOptions& options) {
+  return std::make_unique<Writer>(sink, header, options);
+}
 
 extern const Codec kJpegCodec, kPngCodec, kTiffCodec, kWebpCodec, kPnmCodec;
 

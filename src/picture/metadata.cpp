@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/picture/byte_order.hpp"
 #include "src/picture/bytes.hpp"
 #include "src/picture/tiff/directory.hpp"
 
@@ -173,7 +174,7 @@ Bytes iim_records(Bytes bytes) {
   }
   std::size_t end = 0;
   while (end + 5 <= bytes.size() && bytes[end] == kMarker) {
-    const std::size_t length = std::size_t(bytes[end + 3]) << 8 | bytes[end + 4];
+    const std::size_t length = big_endian(bytes, end + 3, 2);
     const bool extended = length >= 0x8000;
     if (extended || end + 5 + length > bytes.size()) return bytes;
     end += 5 + length;
@@ -214,14 +215,9 @@ void collect(const TiffDirectory& directory, std::vector<Interval>& to) {
 void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory,
                        std::uint64_t size, std::vector<Interval>& to) {
   const auto numbers = [&](std::uint16_t tag) {
-    std::vector<std::uint64_t> result;
     const TiffEntry* entry = directory.find(tag);
-    if (!entry || (entry->type != kTiffShort && entry->type != kTiffLong)) return result;
-    const Bytes bytes = file.bytes_of(*entry, size);
-    const std::size_t each = std::size_t(tiff_type_size(entry->type));
-    for (std::size_t i = 0; i + each <= bytes.size(); i += each)
-      result.push_back(file.number_in(std::span(bytes).subspan(i, each)));
-    return result;
+    const bool fits = entry && (entry->type == kTiffShort || entry->type == kTiffLong);
+    return file.numbers(fits ? entry : nullptr, size);
   };
   for (const auto& [at_tag, length_tag] :
        {std::pair{kThumbnailAt, kThumbnailLength}, {kStripOffsets, kStripByteCounts}}) {
@@ -251,16 +247,13 @@ void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& ke
 }  // namespace
 
 std::optional<bool> exif_is_little(const Bytes& exif) {
-  const auto source = source_of(exif);
-  const TiffStructure file(*source);
+  const TiffStructure file(exif);
   return file.valid() ? std::optional(file.little()) : std::nullopt;
 }
 
 Bytes exif_of_result(const Bytes& exif, int width, int height) {
-  const auto source = source_of(exif);
-  const TiffStructure file(*source);
-  const auto first =
-      file.valid() && !file.big() ? file.directory(file.first()) : std::optional<TiffDirectory>();
+  const TiffStructure file(exif);
+  const auto first = file.big() ? std::nullopt : file.first_directory();
   if (!first) return {};
   const auto details = follow(file, *first, kExifDirectory);
 
@@ -320,11 +313,17 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   return result;
 }
 
+int exif_orientation(std::span<const unsigned char> exif) {
+  const TiffStructure file(exif);
+  const auto first = file.first_directory();
+  const std::uint64_t value = first ? file.number(first->find(kOrientation)).value_or(1) : 1;
+  return value >= 1 && value <= 8 ? int(value) : 1;
+}
+
 std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
   constexpr double kCentimetres = 2.54;  // of an inch
-  const auto source = source_of(exif);
-  const TiffStructure file(*source);
-  const auto first = file.valid() ? file.directory(file.first()) : std::optional<TiffDirectory>();
+  const TiffStructure file(exif);
+  const auto first = file.first_directory();
   if (!first) return std::nullopt;
   const std::uint64_t unit = file.number(first->find(kResolutionUnit)).value_or(kInch);
   const double x = fraction(file, find_fraction(*first, kXResolution));
@@ -341,10 +340,8 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
                                    area.number_value(kResolutionUnit, kTiffShort, kInch)};
   if (exif.empty()) return block_of(std::move(values), area);
 
-  const auto source = source_of(exif);
-  const TiffStructure file(*source);
-  const auto first =
-      file.valid() && !file.big() ? file.directory(file.first()) : std::optional<TiffDirectory>();
+  const TiffStructure file(exif);
+  const auto first = file.big() ? std::nullopt : file.first_directory();
   if (!first) return exif;
   MemorySink sink;
   sink.append(exif);
@@ -392,22 +389,16 @@ namespace {
 constexpr std::string_view kResource = "8BIM";
 constexpr std::uint16_t kIptcResource = 0x0404;
 
-std::size_t big_endian(std::span<const unsigned char> bytes) {
-  std::size_t number = 0;
-  for (const unsigned char byte : bytes) number = number << 8 | byte;
-  return number;
-}
-
 }  // namespace
 
 Bytes iptc_in(std::span<const unsigned char> resources) {
   constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
   while (resources.size() >= kLeast) {
-    const std::size_t number = big_endian(resources.subspan(kNumberAt, 2));
+    const std::size_t number = big_endian(resources, kNumberAt, 2);
     const std::size_t name = (std::size_t{resources[kNameAt]} + 2) / 2 * 2;  // with its length
     const std::size_t length_at = kNameAt + name;
     if (resources.size() < length_at + 4) break;
-    const std::size_t length = big_endian(resources.subspan(length_at, 4));
+    const std::size_t length = big_endian(resources, length_at);
     resources = resources.subspan(length_at + 4);
     if (length > resources.size()) break;
     if (number == kIptcResource)
@@ -419,13 +410,9 @@ Bytes iptc_in(std::span<const unsigned char> resources) {
 
 Bytes iptc_resource(const Bytes& iptc) {
   Bytes resource(kResource.begin(), kResource.end());
-  const auto append = [&resource](std::size_t number, int bytes) {
-    for (int i = bytes - 1; i >= 0; --i)
-      resource.push_back(static_cast<unsigned char>(number >> 8 * i & 255));
-  };
-  append(kIptcResource, 2);
-  append(0, 2);  // an empty name
-  append(iptc.size(), 4);
+  append_big_endian(resource, kIptcResource, 2);
+  append_big_endian(resource, 0, 2);  // an empty name
+  append_big_endian(resource, iptc.size());
   resource.insert(resource.end(), iptc.begin(), iptc.end());
   if (iptc.size() % 2) resource.push_back(0);
   return resource;
@@ -454,13 +441,11 @@ Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) 
 
 std::vector<Bytes> add_metadata(const Metadata& metadata, TiffArea& area) {
   std::vector<Bytes> entries;
-  const auto source = source_of(metadata.exif);
-  const TiffStructure exif(*source);
-  if (exif.valid() && exif.little() == area.little()) {
-    if (const auto first = exif.directory(exif.first()))
-      for (const TiffValue& value : add_exif(exif, *first, area))
-        entries.push_back(area.entry(value));
-  }
+  const TiffStructure exif(metadata.exif);
+  const auto first = exif.first_directory();
+  if (first && exif.little() == area.little())
+    for (const TiffValue& value : add_exif(exif, *first, area))
+      entries.push_back(area.entry(value));
   const auto add = [&](std::uint16_t tag, std::uint16_t type, const Bytes& bytes) {
     if (!bytes.empty()) entries.push_back(area.entry({tag, type, bytes.size(), bytes}));
   };

@@ -47,6 +47,9 @@ struct Metadata {
 /// `exif` is no TIFF structure.
 Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int height = 0);
 
+/// How a picture is to be turned by its EXIF block, 1 to 8; 1 where it says nothing valid.
+int exif_orientation(std::span<const unsigned char> exif);
+
 /// The resolution that an EXIF block tells.
 std::optional<Metadata::Resolution> exif_resolution(const Metadata::Bytes& exif);
 

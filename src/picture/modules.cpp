@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <string_view>
 
@@ -40,6 +42,53 @@ const Codec& module_codec(Module& module, FormatId format) {
   }
   return *codec;
 }
+
+/// The codec that the program itself has for a format; null where it has none.
+const Codec* own_codec(FormatId format) {
+  switch (format) {
+    case FormatId::jpeg: return &kJpegCodec;
+    case FormatId::png: return &kPngCodec;
+    case FormatId::tiff: return &kTiffCodec;
+    case FormatId::webp: return &kWebpCodec;
+    case FormatId::pnm:
+    case FormatId::pam:
+    case FormatId::pfm: return &kPnmCodec;
+    default: return nullptr;
+  }
+}
+
+/// OpenCV's reader of a format that the program has a codec for, which reads the header: it checks
+/// the size, and tells how the picture is turned and what of the file is not read.
+class WitnessReader : public RowReader {
+ public:
+  WitnessReader(ByteSource& source, ReadContext& context) {
+    constexpr std::int64_t kOfSample = 3, kOfPixel = 12;  // bytes that OpenCV takes, at the most
+    const FormatId format = format_of(source, context.name());
+    const Header told = own_codec(format)->open(source, context)->header();
+    const std::int64_t bytes =
+        std::max(kOfSample * bytes_of(told), kOfPixel * std::int64_t{told.width} * told.height) +
+        std::int64_t(source.size());
+    context.check_plausible(told, std::uint64_t(bytes), source.size());
+    context.admit(bytes);
+    reader_ = module_codec(opencv, format).open(source, context);
+    header_ = reader_->header();
+    header_.orientation = told.orientation;
+  }
+
+  void read(PictureView<std::byte> rows) override { reader_->read(rows); }
+  std::int64_t held_bytes() const override { return reader_->held_bytes(); }
+
+ private:
+  std::unique_ptr<RowReader> reader_;
+};
+
+constexpr Codec kWitness{
+    [](ByteSource& source, ReadContext& context) -> std::unique_ptr<RowReader> {
+      return std::make_unique<WitnessReader>(source, context);
+    },
+    [](ByteSink& sink, const Header& header, const WriteOptions& options) {
+      return module_codec(opencv, header.format).create(sink, header, options);
+    }};
 
 }  // namespace
 
@@ -90,17 +139,9 @@ const Codec& codec_for(FormatId format, Loader loader) {
     case FormatId::jxl: return module_codec(jxl, format);
     default: break;
   }
-  if (loader == Loader::opencv) return module_codec(opencv, format);
-  switch (format) {
-    case FormatId::jpeg: return kJpegCodec;
-    case FormatId::png: return kPngCodec;
-    case FormatId::tiff: return kTiffCodec;
-    case FormatId::webp: return kWebpCodec;
-    case FormatId::pnm:
-    case FormatId::pam:
-    case FormatId::pfm: return kPnmCodec;
-    default: return module_codec(opencv, format);
-  }
+  const Codec* own = own_codec(format);
+  if (!own) return module_codec(opencv, format);
+  return loader == Loader::opencv ? kWitness : *own;
 }
 
 }  // namespace convfilt

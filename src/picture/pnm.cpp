@@ -176,14 +176,10 @@ class PnmReader : public RowReader {
   bool from_below() const { return layout_.is_floats(); }
 
   /// Row `y` as messages count it.
-  std::string place(int y) const {
-    return "row " + std::to_string(y + 1) + " of " + std::to_string(header_.height);
-  }
+  std::string place(int y) const { return row_text(y + 1, header_.height); }
 
-  /// Damage that leaves nothing to take.
   [[noreturn]] void give_up(const std::string& why) {
-    if (context_.options().refuse_damaged) context_.damaged(why);
-    context_.fail("nothing of this " + name() + " can be read: " + why);
+    fail_with_nothing(context_, header_.format, why);
   }
 
   /// A number of the header and the byte after it, which must be a blank.
@@ -194,7 +190,7 @@ class PnmReader : public RowReader {
     const bool is_number = c != kEnd && std::isdigit(c);
     for (; c != kEnd && std::isdigit(c); c = scanner_.next())
       value = std::min(value * 10 + (c - '0'), kMost);
-    if (c == kEnd) give_up("the file ends too early (in its header)");
+    if (c == kEnd) give_up(ends_early("in its header"));
     if (!is_number || !std::isspace(c))
       context_.fail("its header says no number for its " + what + "; write it anew");
     return value;
@@ -237,7 +233,7 @@ class PnmReader : public RowReader {
     for (; c != '\n' && c != kEnd; c = scanner_.next()) {
       if (line.size() < kMost) line.push_back(char(c));
     }
-    if (c == kEnd) give_up("the file ends too early (in its header)");
+    if (c == kEnd) give_up(ends_early("in its header"));
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
     return line;
   }
@@ -305,7 +301,7 @@ class PnmReader : public RowReader {
     constexpr std::size_t kMost = 64;
     for (; c != kEnd && !std::isspace(c) && text.size() < kMost; c = scanner_.next())
       text.push_back(char(c));
-    if (c == kEnd) give_up("the file ends too early (in its header)");
+    if (c == kEnd) give_up(ends_early("in its header"));
     const char *begin = text.data() + (text.starts_with('+') ? 1 : 0),
                *end = text.data() + text.size();
     double scale = 0;
@@ -333,18 +329,15 @@ class PnmReader : public RowReader {
       // Between two numbers there is a blank; bits need none.
       const std::uint64_t samples = std::uint64_t(header_.height) * row_bytes();
       if (layout_.coding == Coding::ascii_bits ? there < samples : there < 2 * samples - 1) {
-        context_.damaged("the file ends too early (" + std::to_string(source_.size()) +
-                         " bytes cannot hold " + std::to_string(header_.width) + "x" +
-                         std::to_string(header_.height) + " pixels)");
+        context_.damaged(cannot_hold(source_.size(), header_));
       }
       return;
     }
     const std::uint64_t rows = there / row_bytes();
     whole_rows_ = int(std::min<std::uint64_t>(rows, std::uint64_t(header_.height)));
     if (whole_rows_ == header_.height) return;
-    const std::string why = "the file ends too early (" +
-                            place(from_below() ? header_.height - 1 - whole_rows_ : whole_rows_) +
-                            ")";
+    const std::string why =
+        ends_early(place(from_below() ? header_.height - 1 - whole_rows_ : whole_rows_));
     if (whole_rows_ == 0) give_up(why);
     context_.damaged(why);
   }
@@ -352,11 +345,11 @@ class PnmReader : public RowReader {
   /// A sample of an ASCII file; -1, and no more after it, where there is none.
   int ascii_sample(int y) {
     int c = scanner_.next_past_blanks();
-    if (c == kEnd) return stop_ascii("the file ends too early (" + place(y) + ")", y);
+    if (c == kEnd) return stop_ascii(ends_early(place(y)), y);
     if (!std::isdigit(c)) {
       const std::string what =
           std::isprint(c) ? "'" + std::string(1, char(c)) + "'" : "byte " + std::to_string(c);
-      return stop_ascii("its data is damaged (" + what + " is no digit, " + place(y) + ")", y);
+      return stop_ascii(data_damaged(what + " is no digit, " + place(y)), y);
     }
     constexpr int kMost = 65536;
     int value = 0;
@@ -378,8 +371,8 @@ class PnmReader : public RowReader {
   }
 
   void report_excess(int y) {
-    context_.damaged("its data is damaged (a sample above the largest value, " +
-                     std::to_string(layout_.largest) + ", " + place(y) + ")");
+    context_.damaged(data_damaged("a sample above the largest value, " +
+                                  std::to_string(layout_.largest) + ", " + place(y)));
   }
 
   void read_ascii(PictureView<std::byte> rows) {
@@ -445,7 +438,7 @@ class PnmReader : public RowReader {
     const std::size_t got = source_.read(data_at_ + std::uint64_t(stored) * row_bytes(),
                                          {reinterpret_cast<unsigned char*>(to), bytes});
     if (got == bytes) return;
-    context_.damaged("the file ends too early (" + place(row) + ")");  // it became shorter
+    context_.damaged(ends_early(place(row)));  // it became shorter
     std::memset(to + got, 0, bytes - got);
   }
 
@@ -510,7 +503,7 @@ class PnmReader : public RowReader {
 
 class PnmWriter : public RowWriter {
  public:
-  PnmWriter(ByteSink& sink, const Header& header)
+  PnmWriter(ByteSink& sink, const Header& header, const WriteOptions&)
       : sink_(sink),
         depth_(header.depth),
         height_(header.height),
@@ -588,16 +581,8 @@ class PnmWriter : public RowWriter {
   std::vector<unsigned char> packed_;
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  return std::make_unique<PnmReader>(source, context);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header, const WriteOptions&) {
-  return std::make_unique<PnmWriter>(sink, header);
-}
-
 }  // namespace
 
-const Codec kPnmCodec = {open, create};
+const Codec kPnmCodec{open_with<PnmReader>, create_with<PnmWriter>};
 
 }  // namespace convfilt

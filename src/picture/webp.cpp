@@ -17,7 +17,6 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
-#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {
@@ -26,23 +25,13 @@ namespace {
 using Bytes = Metadata::Bytes;
 using View = std::span<const unsigned char>;
 
-constexpr std::string_view kExifMark("Exif\0\0",
-                                     6);  // some writers put JPEG's mark before the block
-
-std::uint32_t little_endian(View bytes, std::size_t at) {
-  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
-         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
-}
-
 /// Why the container cannot be whole; empty when it may be.
 std::string damage_of(View file) {
   constexpr std::size_t kHead = 8;
-  if (file.size() < 12) return "the file ends too early (within its header)";
-  const std::uint64_t whole = std::uint64_t{little_endian(file, 4)} + kHead;
-  if (whole > file.size()) {
-    return "the file ends too early (" + std::to_string(file.size()) + " of " +
-           std::to_string(whole) + " bytes)";
-  }
+  if (file.size() < 12) return ends_early("within its header");
+  const std::uint64_t whole = little_endian(file, 4) + kHead;
+  if (whole > file.size())
+    return ends_early(std::to_string(file.size()) + " of " + std::to_string(whole) + " bytes");
   if (whole + whole % 2 < file.size()) return bytes_follow(file.size() - whole);
   return "";
 }
@@ -88,8 +77,7 @@ class WebpReader : public WholeReader {
     header_.metadata.icc = chunk_of(demuxer.get(), "ICCP");
     header_.metadata.xmp = chunk_of(demuxer.get(), "XMP ");
     Bytes exif = chunk_of(demuxer.get(), "EXIF");
-    if (exif.size() > kExifMark.size() &&
-        std::memcmp(exif.data(), kExifMark.data(), kExifMark.size()) == 0)
+    if (exif.size() > kExifMark.size() && starts_with(exif, kExifMark))
       exif.erase(exif.begin(), exif.begin() + std::ptrdiff_t(kExifMark.size()));
     if (!exif.empty()) header_.orientation = exif_orientation(exif);
     header_.metadata.exif = std::move(exif);
@@ -117,7 +105,7 @@ class WebpReader : public WholeReader {
       return int(little_endian(file_, at - kHead + place) & 0xFFFFFF) + 1;
     };
     if (side(kWidth) != frame_.width || side(kHeight) != frame_.height)
-      context_.damaged("its data is damaged (a frame has another size than its head says)");
+      context_.damaged(data_damaged("a frame has another size than its head says"));
   }
 
   void copy_row(int y, std::byte* to) const override {
@@ -142,7 +130,7 @@ class WebpReader : public WholeReader {
     if (frame_.part) {
       if (frame_.x < 0 || frame_.y < 0 || frame_.width < 1 || frame_.height < 1 ||
           frame_.x + frame_.width > into.width || frame_.y + frame_.height > into.height)
-        return context_.damaged("its data is damaged (a frame lies outside the picture)");
+        return context_.damaged(data_damaged("a frame lies outside the picture"));
       into.data = into.row(frame_.y) + frame_.x * into.channels;
       into.width = frame_.width;
       into.height = frame_.height;
@@ -159,14 +147,11 @@ class WebpReader : public WholeReader {
     if (status == VP8_STATUS_OUT_OF_MEMORY) throw std::bad_alloc();
     int last_row = 0;
     WebPIDecGetRGB(decoder.get(), &last_row, nullptr, nullptr, nullptr);
-    const std::string place =
-        "row " + std::to_string(last_row) + " of " + std::to_string(into.height);
+    const std::string place = row_text(last_row, into.height);
     if (last_row == 0 && !context_.options().refuse_damaged)
       fail_with_nothing(context_, FormatId::webp,
                         damage_.empty() ? "its data is damaged" : damage_);
-    context_.damaged(
-        (status == VP8_STATUS_SUSPENDED ? "the file ends too early (" : "its data is damaged (") +
-        place + ")");
+    context_.damaged(status == VP8_STATUS_SUSPENDED ? ends_early(place) : data_damaged(place));
   }
 
   ReadContext& context_;
@@ -185,8 +170,9 @@ class WebpWriter : public WholeWriter {
       : WholeWriter(sink, header), quality_(options.quality) {
     if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
       throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
-                       " pixels a side, and the picture has " + std::to_string(header.width) + "x" +
-                       std::to_string(header.height) + "; write another format, such as png");
+                       " pixels a side, and the picture has " +
+                       size_text(header.width, header.height) +
+                       "; write another format, such as png");
     }
     if (!header.metadata.iptc.empty())
       warnings_.push_back("WebP has no place for IPTC; it is left out");
@@ -277,17 +263,8 @@ class WebpWriter : public WholeWriter {
   std::optional<int> quality_;
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  return std::make_unique<WebpReader>(source, context);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
-                                  const WriteOptions& options) {
-  return std::make_unique<WebpWriter>(sink, header, options);
-}
-
 }  // namespace
 
-const Codec kWebpCodec{open, create};
+const Codec kWebpCodec{open_with<WebpReader>, create_with<WebpWriter>};
 
 }  // namespace convfilt

@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 
-#include "src/base/errors.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "src/base/plural.hpp"
+#include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
 
 namespace convfilt {
@@ -69,13 +72,7 @@ class WholeWriter : public RowWriter {
 
   virtual void put_row(int y, const std::byte* from) = 0;
 
-  /// Throws IoError: what, and a way out.
-  [[noreturn]] void fail(const std::string& why) const {
-    throw IoError("cannot encode " + std::to_string(header_.width) + "x" +
-                  std::to_string(header_.height) + " pixels as " +
-                  std::string(name_of(header_.format)) + (why.empty() ? "" : ": " + why) +
-                  "; choose another format, such as png");
-  }
+  [[noreturn]] void fail(const std::string& why) const { fail_to_encode(header_, why); }
 
   /// Adds a warning for each kind of metadata that the picture has and that is not among `kept`.
   void say_what_is_left_out(std::initializer_list<Metadata::Bytes Metadata::*> kept) {
@@ -114,9 +111,28 @@ inline void check_canvas(const ReadContext& context, std::uint64_t canvas, std::
 
 /// What is said of a file that goes on behind its picture.
 inline std::string bytes_follow(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") +
-         " the end of the picture";
+  return plural(count, "byte") + (count == 1 ? " follows" : " follow") + " the end of the picture";
 }
+
+/// Whether there is nothing but the zeros that some writers and disks fill up with.
+inline bool has_only_zeros(std::span<const unsigned char> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
+}
+
+/// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
+/// skip. Empty where there is none.
+inline Metadata::Bytes exif_in_box(std::span<const unsigned char> box) {
+  if (box.size() < 4) return {};
+  const std::uint64_t skipped = 4 + big_endian(box, 0);
+  if (skipped >= box.size()) return {};
+  return {box.begin() + std::ptrdiff_t(skipped), box.end()};
+}
+
+/// Lets a library in C destroy its object.
+template <auto kDestroy>
+struct Destroy {
+  void operator()(auto* object) const { kDestroy(object); }
+};
 
 /// Refuses --page for a format whose codec gives the first picture only.
 inline void check_first_page(const ReadContext& context, FormatId format) {
@@ -139,6 +155,14 @@ void copy_reversed(const T* from, T* to, int width, int channels) {
     to[2] = from[0];
     if (channels == 4) to[3] = from[3];
   }
+}
+
+/// The same for a row of the header's depth and channels.
+inline void copy_row_reversed(const std::byte* from, std::byte* to, const Header& header) {
+  with_depth(header.depth, [&]<class T>(TypeTag<T>) {
+    copy_reversed(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), header.width,
+                  header.channels);
+  });
 }
 
 }  // namespace convfilt

@@ -11,7 +11,6 @@
 #include "src/picture/jpeg/segments.hpp"
 #include "src/picture/metadata.hpp"
 #include "src/picture/tiff/directory.hpp"
-#include "src/picture/tiff/tags.hpp"
 #include "src/picture/transfer_curve.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/support/picture_files.hpp"

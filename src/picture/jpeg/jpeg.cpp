@@ -19,7 +19,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/jpeg/segments.hpp"
-#include "src/picture/tiff/tags.hpp"
+#include "src/picture/left_by_jump.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {
@@ -41,16 +41,6 @@ enum OwnCode { kThrown = -1, kDamage = -2, kTooManyScans = -3, kHeaderTooLong = 
 [[noreturn]] void leave(Exit& exit, int code) {
   exit.code = code;
   std::longjmp(exit.jump, 1);
-}
-
-/// Calls `work`; false when it was left by `exit`. Nothing that has a destructor may live in the
-/// frames between, which belong to libjpeg, its callbacks and `work`.
-template <class Work>
-bool attempt(Exit& exit, const Work& work) {
-  static_assert(std::is_trivially_destructible_v<Work>);
-  if (setjmp(exit.jump)) return false;
-  work();
-  return true;
 }
 
 /// Bytes of all coefficients of a file that is decoded or encoded, two each.
@@ -140,10 +130,6 @@ void cmyk_to_bgr(const unsigned char* cmyk, bool inverted, int width, unsigned c
       bgr[2 - ink] = static_cast<unsigned char>(key - ((255 - level) * key >> 8));
     }
   }
-}
-
-std::string size_text(std::int64_t width, std::int64_t height) {
-  return std::to_string(width) + "x" + std::to_string(height);
 }
 
 class JpegReader : public RowReader {
@@ -289,8 +275,7 @@ class JpegReader : public RowReader {
     if (!started_) return "byte " + std::to_string(position());
     const std::int64_t row = std::int64_t{info.input_iMCU_row} * rows_per_step();
     const std::int64_t height = info.image_height;
-    const std::string rows =
-        "row " + std::to_string(std::min(row + 1, height)) + " of " + std::to_string(height);
+    const std::string rows = row_text(std::min(row + 1, height), height);
     return several_scans_ ? "scan " + std::to_string(info.input_scan_number) + ", " + rows : rows;
   }
 
@@ -302,9 +287,9 @@ class JpegReader : public RowReader {
       std::string_view text = words;
       if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
       if (!source_ended_)
-        damage_ = "its data is damaged (" + std::string(text) + ", " + place() + ")";
+        damage_ = data_damaged(std::string(text) + ", " + place());
       else
-        damage_ = started_ ? "the file ends too early (" + place() + ")" : kNoEnd;
+        damage_ = started_ ? ends_early(place()) : kNoEnd;
     } catch (...) {
       exit_.thrown = std::current_exception();
     }
@@ -367,7 +352,7 @@ class JpegReader : public RowReader {
       case JERR_NO_IMAGE:
       case JERR_SOF_NO_SOS:
         if (!source_ended_ && damage_.empty())
-          damage_ = "the file ends too early (no image data before its end marker)";
+          damage_ = ends_early("no image data before its end marker");
         break;
       default: break;
     }
@@ -484,8 +469,7 @@ class JpegReader : public RowReader {
           std::uint64_t{info.comp_info[i].width_in_blocks} * info.comp_info[i].height_in_blocks;
     if (info.arith_code || blocks / 8 <= source_.size())
       return context_.check_memory(blocks * sizeof(JBLOCK));
-    damage_ = "the file ends too early (" + std::to_string(source_.size()) + " bytes cannot hold " +
-              size_text(header_.width, header_.height) + " pixels)";
+    damage_ = cannot_hold(source_.size(), header_);
     given_up_ = true;
     report_damage();
   }
@@ -516,8 +500,8 @@ class JpegReader : public RowReader {
     const int count = owner_.info.num_components;
     for (int i = 0; i < count; ++i) {
       if (seen_ >> i & 1) continue;
-      context_.damaged("the file ends too early (colour component " + std::to_string(i + 1) +
-                       " of " + std::to_string(count) + " has no scan)");
+      context_.damaged(ends_early("colour component " + std::to_string(i + 1) + " of " +
+                                  std::to_string(count) + " has no scan"));
       return;
     }
   }
@@ -589,11 +573,10 @@ class JpegReader : public RowReader {
 class JpegWriter : public RowWriter {
  public:
   JpegWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : sink_(sink),
-        size_(size_text(header.width, header.height)),
-        buffer_(new unsigned char[kBufferBytes]) {
+      : sink_(sink), header_(header), buffer_(new unsigned char[kBufferBytes]) {
     if (header.width > JPEG_MAX_DIMENSION || header.height > JPEG_MAX_DIMENSION)
-      fail("a side may have " + std::to_string(JPEG_MAX_DIMENSION) + " at the most");
+      fail_to_encode(header,
+                     "a side may have " + std::to_string(JPEG_MAX_DIMENSION) + " at the most");
     const Subsampling factors = options.subsampling.value_or(Subsampling{});
     if (!can_subsample(factors)) {
       throw UsageError("JPEG has no subsampling of " + size_text(factors.across, factors.down) +
@@ -614,6 +597,7 @@ class JpegWriter : public RowWriter {
     run([&] { configure(header, options, factors); });
     const jpeg::Segments segments = jpeg::segments_of(header.metadata);
     warnings_ = segments.left_out;
+    header_.metadata = {};
     run([&] {
       jpeg_start_compress(&info, TRUE);
       for (const jpeg::Segment& segment : segments.list) {
@@ -659,11 +643,6 @@ class JpegWriter : public RowWriter {
     return *static_cast<JpegWriter*>(info->client_data);
   }
 
-  [[noreturn]] void fail(const std::string& why) const {
-    throw IoError("cannot encode " + size_ + " pixels as JPEG: " + why +
-                  "; choose another format, such as png");
-  }
-
   template <class Work>
   void run(const Work& work) {
     const bool done = attempt(exit_, work);
@@ -671,7 +650,7 @@ class JpegWriter : public RowWriter {
     if (done) return;
     if (exit_.code == JERR_OUT_OF_MEMORY || exit_.code == JERR_NO_BACKING_STORE)
       throw std::bad_alloc();
-    fail(exit_.message);
+    fail_to_encode(header_, exit_.message);
   }
 
   /// The settings are libjpeg's own where nobody says otherwise. OpenCV keeps them, too.
@@ -728,7 +707,7 @@ class JpegWriter : public RowWriter {
   }
 
   ByteSink& sink_;
-  std::string size_;
+  Header header_;
   std::unique_ptr<unsigned char[]> buffer_;
   Exit exit_;
   jpeg_error_mgr errors_{};
@@ -736,17 +715,8 @@ class JpegWriter : public RowWriter {
   Owner owner_;
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  return std::make_unique<JpegReader>(source, context);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
-                                  const WriteOptions& options) {
-  return std::make_unique<JpegWriter>(sink, header, options);
-}
-
 }  // namespace
 
-const Codec kJpegCodec = {open, create};
+const Codec kJpegCodec{open_with<JpegReader>, create_with<JpegWriter>};
 
 }  // namespace convfilt

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/picture/byte_order.hpp"
 #include "src/picture/tiff/directory.hpp"
 
 namespace convfilt::jpeg {
@@ -21,7 +22,7 @@ using Bytes = Metadata::Bytes;
 using View = std::span<const unsigned char>;
 using namespace std::string_view_literals;
 
-constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
+constexpr std::string_view kExif = kExifMark, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
                            kExtension = "http://ns.adobe.com/xmp/extension/\0"sv,
                            kPhotoshop = "Photoshop 3.0\0"sv, kIcc = "ICC_PROFILE\0"sv,
                            kPictures = "MPF\0"sv;
@@ -32,14 +33,6 @@ constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
 constexpr std::size_t kGuid = 32;               // digits of the MD5 sum of an extension
 
-bool starts_with(View bytes, std::string_view text) {
-  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
-}
-
-std::string_view text_of(View bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 void append(Bytes& to, View bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
@@ -48,25 +41,14 @@ void append(Bytes& to, std::string_view text) {
   to.insert(to.end(), text.begin(), text.end());
 }
 
-std::uint32_t big_endian(View bytes, std::size_t at, int count) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < count; ++i) value = value << 8 | bytes[at + std::size_t(i)];
-  return value;
-}
-
-void append_big_endian(Bytes& to, std::size_t value, int count) {
-  for (int i = count - 1; i >= 0; --i)
-    to.push_back(static_cast<unsigned char>(value >> (8 * i) & 255));
-}
-
 /// RFC 1321. XMP names an extension by this sum.
 std::string md5_in_hexadecimal(std::string_view text) {
   constexpr int kTurns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   Bytes padded(text.begin(), text.end());
   padded.push_back(0x80);
   padded.resize((padded.size() + 8 + 63) / 64 * 64);
-  for (std::size_t i = 0; i < 8; ++i)
-    padded[padded.size() - 8 + i] = static_cast<unsigned char>(text.size() * 8 >> (8 * i));
+  padded.resize(padded.size() - 8);
+  append_number(padded, text.size() * 8, 8, true);
   std::array<std::uint32_t, 4> sum = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
   for (std::size_t block = 0; block < padded.size(); block += 64) {
     auto [a, b, c, d] = sum;
@@ -78,8 +60,7 @@ std::string md5_in_hexadecimal(std::string_view text) {
                                                : c ^ (b | ~d);
       constexpr unsigned kStep[] = {1, 5, 3, 7}, kFirst[] = {0, 1, 5, 0};
       const std::size_t word = block + std::size_t((kStep[round] * i + kFirst[round]) % 16) * 4;
-      std::uint32_t input = 0;
-      for (std::size_t k = 4; k-- > 0;) input = input << 8 | padded[word + k];
+      const auto input = std::uint32_t(little_endian(padded, word));
       const auto constant = std::uint32_t(std::floor(std::abs(std::sin(double(i + 1))) * 0x1p32));
       const std::uint32_t turned = std::rotl(a + mixed + constant + input, kTurns[round][i % 4]);
       a = std::exchange(d, std::exchange(c, std::exchange(b, b + turned)));
@@ -306,9 +287,8 @@ void add_iptc(const Bytes& iptc, std::vector<Segment>& list) {
 std::vector<IndexedPicture> indexed_pictures(View directory) {
   constexpr std::uint16_t kEntries = 0xB002;
   constexpr std::size_t kEntry = 16, kSizeAt = 4, kPlaceAt = 8;
-  const auto source = source_of(directory);
-  const TiffStructure index(*source);
-  const auto all = index.valid() ? index.directory(index.first()) : std::nullopt;
+  const TiffStructure index(directory);
+  const auto all = index.first_directory();
   const TiffEntry* entry = all ? all->find(kEntries) : nullptr;
   if (!entry) return {};
   std::vector<IndexedPicture> pictures;

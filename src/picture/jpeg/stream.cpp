@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "src/picture/byte_order.hpp"
 #include "src/picture/jpeg/entropy.hpp"
 #include "src/picture/jpeg/segments.hpp"
 
@@ -34,13 +35,9 @@ struct Piece {
   std::size_t next = 0;
 };
 
-std::size_t two_bytes(View bytes, std::size_t at) {
-  return std::size_t{bytes[at]} << 8 | bytes[at + 1];
-}
-
 std::optional<Piece> piece_at(View file, std::size_t at) {
   if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
-  const std::size_t length = two_bytes(file, at + 2);
+  const std::size_t length = big_endian(file, at + 2, 2);
   if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
   return Piece{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
 }
@@ -56,7 +53,7 @@ class Frame {
       case kQuantisation: return take_steps(piece.payload);
       case kRestartInterval:
         if (piece.payload.size() != 2) return false;
-        interval_ = two_bytes(piece.payload, 0);
+        interval_ = big_endian(piece.payload, 0, 2);
         return true;
       case kApp14: adobe_rgb_ |= is_adobe_rgb(piece.payload); return true;
       default: return piece.marker < kBaseline || piece.marker > kLastFrame;
@@ -89,8 +86,8 @@ class Frame {
 bool Frame::take_frame(View payload) {
   constexpr std::size_t kHead = 6, kComponent = 3;
   if (!components_.empty() || payload.size() < kHead || payload[0] != 8) return false;
-  height_ = two_bytes(payload, 1);
-  width_ = two_bytes(payload, 3);
+  height_ = big_endian(payload, 1, 2);
+  width_ = big_endian(payload, 3, 2);
   const std::size_t count = payload[5];
   if (width_ == 0 || height_ == 0 || (count != 1 && count != 3) ||
       payload.size() != kHead + kComponent * count)

@@ -11,7 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "src/picture/tiff/tags.hpp"
+#include "src/picture/byte_order.hpp"
+#include "src/picture/tiff/directory.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {
@@ -19,176 +20,35 @@ namespace {
 
 using Bytes = std::span<const unsigned char>;
 
-/// The 32-bit number at `at`, least byte first; the four bytes must be there.
-std::uint32_t little_endian(Bytes bytes, std::size_t at) {
-  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
-         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
-}
-
-std::uint32_t big_endian(Bytes bytes, std::size_t at) {
-  return std::uint32_t{bytes[at]} << 24 | std::uint32_t{bytes[at + 1]} << 16 |
-         std::uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
-}
-
-std::uint32_t word(Bytes bytes, std::size_t at) {
-  return std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
-}
-
-bool starts_with(Bytes bytes, std::string_view text) {
-  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
-}
-
-constexpr std::string_view kExifMark("Exif\0\0", 6);
-
-/// Walks over the markers, and over entropy-coded data by searching 0xFF: a cut file has no end
-/// marker, whatever a decoder makes of it, and this costs a thousandth of decoding.
-void walk_jpeg(Bytes bytes, FileFacts* facts, bool* is_arithmetic) {
-  constexpr unsigned kEnd = 0xD9, kScan = 0xDA, kApp1 = 0xE1;
-  std::size_t at = 2;
-  bool scanned = false, has_exif = false;
-  while (true) {
-    const void* found =
-        at < bytes.size() ? std::memchr(bytes.data() + at, 0xFF, bytes.size() - at) : nullptr;
-    if (!found) break;
-    at = static_cast<std::size_t>(static_cast<const unsigned char*>(found) - bytes.data()) + 1;
-    if (at >= bytes.size()) break;
-    const unsigned marker = bytes[at];
-    if (marker == 0xFF) continue;  // fill byte: look again from here
-    ++at;
-    const bool alone = marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8);
-    if (marker == kEnd) {
-      if (!scanned) facts->damage = "the file ends too early (no image data before its end marker)";
-      return;
-    }
-    if (alone) continue;
-    if (at + 2 > bytes.size()) break;
-    const std::size_t length = std::size_t{bytes[at]} << 8 | bytes[at + 1];
-    if (length < 2 || at + length > bytes.size()) break;
-    const Bytes segment = bytes.subspan(at + 2, length - 2);
-    const bool frame =
-        marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-    if (frame && segment.size() >= 5) {
-      *is_arithmetic = marker > 0xC8;
-      facts->height = segment[1] << 8 | segment[2];
-      facts->width = segment[3] << 8 | segment[4];
-      // Files of several scans take two bytes for each coefficient beside the pixels.
-      facts->bytes_a_pixel = segment.size() > 5 && segment[5] == 1 ? 3 : 9;
-    }
-    if (marker == kApp1 && !has_exif && starts_with(segment, kExifMark)) {
-      facts->orientation = exif_orientation(segment.subspan(kExifMark.size()));
-      has_exif = true;
-    }
-    if (marker == kScan) scanned = true;
-    at += length;
-  }
-  facts->damage = "the file ends too early (no end-of-image marker)";
-}
-
-/// Each block of 8 by 8 samples takes a bit of a Huffman-coded file at the least, so a small file
-/// cannot have many, and a decoder would take memory for all of them. Arithmetic coding has no such
-/// bound.
-void inspect_jpeg(Bytes bytes, FileFacts* facts) {
-  constexpr std::int64_t kMostPerByte = 8 * 64;
-  bool is_arithmetic = false;
-  walk_jpeg(bytes, facts, &is_arithmetic);
-  // A decoder may find a size where this walk found none, and take memory for it.
-  facts->is_lost = facts->width == 0;
-  if (is_arithmetic || facts->width * facts->height / kMostPerByte <= std::int64_t(bytes.size()))
-    return;
-  facts->damage = "the file ends too early (" + std::to_string(bytes.size()) +
-                  " bytes cannot hold " + std::to_string(facts->width) + "x" +
-                  std::to_string(facts->height) + " pixels)";
-  facts->is_lost = true;
-}
-
-void inspect_png(Bytes bytes, FileFacts* facts) {
-  constexpr std::size_t kColourType = 25;
-  const bool grey = bytes.size() > kColourType && bytes[kColourType] == 0;
-  if (bytes.size() > kColourType) {
-    facts->width = big_endian(bytes, 16);
-    facts->height = big_endian(bytes, 20);
-    facts->bytes_a_pixel = (grey ? 1 : 4) * (bytes[kColourType - 1] == 16 ? 2 : 1);
-  }
-  for (std::size_t at = 8; at + 12 <= bytes.size();) {
-    const std::size_t length = big_endian(bytes, at);
-    const Bytes type = bytes.subspan(at + 4, 4);
-    if (length > bytes.size() - at - 12) return;  // libpng will refuse it
-    if (starts_with(type, "eXIf")) {
-      facts->orientation = exif_orientation(bytes.subspan(at + 8, length));
-    }
-    if (starts_with(type, "tRNS") && grey) {
-      facts->left_out.push_back("the transparent grey level of this PNG is read as opaque");
-    }
-    if (starts_with(type, "IEND")) return;
-    at += length + 12;
-  }
-}
-
-void inspect_webp(Bytes bytes, FileFacts* facts) {
-  facts->bytes_a_pixel = 8;
-  const std::size_t whole = bytes.size() >= 12 ? std::size_t{little_endian(bytes, 4)} + 8 : 12;
-  if (whole > bytes.size()) {
-    facts->damage = "the file ends too early (" + std::to_string(bytes.size()) + " of " +
-                    std::to_string(whole) + " bytes)";
-  }
-  for (std::size_t at = 12; at + 8 <= bytes.size();) {
-    const std::size_t length = little_endian(bytes, at + 4);
-    const Bytes type = bytes.subspan(at, 4);
-    if (length > bytes.size() - at - 8) return;
-    Bytes data = bytes.subspan(at + 8, length);
-    if (starts_with(type, "VP8X") && length >= 10) {
-      facts->width = 1 + (little_endian(data, 4) & 0xFFFFFF);
-      facts->height = 1 + (little_endian(data, 6) >> 8);
-    } else if (starts_with(type, "VP8L") && length >= 5 && facts->width == 0) {
-      facts->width = 1 + (little_endian(data, 1) & 0x3FFF);
-      facts->height = 1 + (little_endian(data, 1) >> 14 & 0x3FFF);
-    } else if (starts_with(type, "VP8 ") && length >= 10 && facts->width == 0) {
-      facts->width = word(data, 6) & 0x3FFF;
-      facts->height = word(data, 8) & 0x3FFF;
-    }
-    if (starts_with(type, "VP8X") && !data.empty() && (data[0] & 2)) {
-      facts->refusal = "it is an animated WebP; extract a frame first (webpmux -get frame 1)";
-    }
-    if (starts_with(type, "EXIF")) {
-      if (starts_with(data, kExifMark)) data = data.subspan(kExifMark.size());
-      facts->orientation = exif_orientation(data);
-    }
-    at += 8 + length + length % 2;
-  }
-}
-
 /// Reports what follows the end of the picture as damage, unless it is only zeros, or
 /// other damage is already reported.
 void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
   const Bytes rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
-  if (facts->damage.empty() &&
-      std::any_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte != 0; }))
-    facts->damage = bytes_follow(rest.size());
+  if (facts->damage.empty() && !has_only_zeros(rest)) facts->damage = bytes_follow(rest.size());
 }
 
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
 std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
   std::size_t end = bytes.size();
-  facts->damage = "the file ends too early (no codestream)";
+  facts->damage = ends_early("no codestream");
   int pictures = 0;
   std::size_t at = 0;
   while (at + 8 <= bytes.size()) {
     std::uint64_t length = big_endian(bytes, at);
-    if (length == 1 && at + 16 <= bytes.size())
-      length = std::uint64_t{big_endian(bytes, at + 8)} << 32 | big_endian(bytes, at + 12);
+    if (length == 1 && at + 16 <= bytes.size()) length = big_endian(bytes, at + 8, 8);
     if (length == 0) length = bytes.size() - at;
     const std::string type(reinterpret_cast<const char*>(&bytes[at + 4]), 4);
     if (length < 8 || length > bytes.size() - at) {
-      facts->damage = "the file ends too early (box '" + type + "' at byte " + std::to_string(at) +
-                      " goes beyond its end)";
+      facts->damage =
+          ends_early("box '" + type + "' at byte " + std::to_string(at) + " goes beyond its end");
       return end;
     }
     at += std::size_t(length);
     if (type != "jp2c" || ++pictures > 1) continue;
     end = at;
     const bool has_end = bytes[at - 2] == 0xFF && bytes[at - 1] == 0xD9;
-    facts->damage = has_end ? "" : "the file ends too early (no end-of-codestream marker)";
+    facts->damage = has_end ? "" : ends_early("no end-of-codestream marker");
   }
   if (pictures > 1)
     facts->left_out.push_back("only the first of its " + std::to_string(pictures) +
@@ -197,98 +57,92 @@ std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
   return end;
 }
 
-/// A codestream without boxes: its parts say how long they are, and an end marker follows the last.
-void check_codestream_end(Bytes bytes, FileFacts* facts) {
-  constexpr std::uint32_t kPart = 0xFF90, kEnd = 0xFFD9;
-  constexpr std::size_t kLengthOfPart = 6;
-  std::size_t at = 2;
-  while (at + 4 <= bytes.size()) {
-    const std::uint32_t marker = big_endian(bytes, at) >> 16;
-    if (marker == kEnd || (marker == kPart && at + kLengthOfPart + 4 > bytes.size())) break;
-    std::size_t length = 2 + (big_endian(bytes, at) & 0xFFFF);
-    if (marker == kPart) length = big_endian(bytes, at + kLengthOfPart);
-    if (length == 0) return;  // the last part goes to the end
-    if (length > bytes.size() - at) break;
-    at += length;
-  }
-  if (at + 2 <= bytes.size() && bytes[at] == 0xFF && bytes[at + 1] == 0xD9)
-    note_rest(bytes, at + 2, facts);
-  else
-    facts->damage = "the file ends too early (no end-of-codestream marker)";
-}
+struct Codestream {
+  std::size_t end = 0;  ///< behind its end marker; 0 where there is none
+  std::string damage;   ///< why the parts of its tiles cannot be whole; empty when they can
+};
 
-/// Why the parts of a codestream's tiles cannot be whole; empty when they can. OpenJPEG makes up
-/// tiles that are not there, and is silent. `stream` begins with its marker, SIZ follows.
-std::string tile_damage(Bytes stream) {
+/// Walks over the parts of a codestream, which say how long they are, up to its end marker.
+/// OpenJPEG makes up tiles that are not there, and is silent. `stream` begins with its marker, SIZ
+/// follows.
+Codestream walk_codestream(Bytes stream) {
   constexpr unsigned kTilePart = 0xFF90, kEnd = 0xFFD9;
   constexpr std::uint64_t kMostTiles = 65535;
   constexpr std::size_t kSiz = 8, kLeast = 14;  // where SIZ has the sides; bytes of a part
   const auto tiles_along = [&](std::size_t side) {
-    const std::int64_t end = big_endian(stream, side), first = big_endian(stream, side + 24),
-                       tile = big_endian(stream, side + 16);
+    const auto end = std::int64_t(big_endian(stream, side)),
+               first = std::int64_t(big_endian(stream, side + 24)),
+               tile = std::int64_t(big_endian(stream, side + 16));
     return tile > 0 && end > first ? std::uint64_t((end - first + tile - 1) / tile) : 0;
   };
   const std::uint64_t across = tiles_along(kSiz), down = tiles_along(kSiz + 4);
+  Codestream found;
   if (across == 0 || down == 0 || across > kMostTiles || across * down > kMostTiles)
-    return "its header is damaged (" + std::to_string(across) + "x" + std::to_string(down) +
-           " tiles)";
-  std::vector<bool> is_there(std::size_t(across * down));
+    found.damage =
+        "its header is damaged (" + size_text(std::int64_t(across), std::int64_t(down)) + " tiles)";
+  std::vector<bool> is_there(found.damage.empty() ? std::size_t(across * down) : 0);
   for (std::size_t at = 2; at + 2 <= stream.size();) {
-    const unsigned marker = unsigned{stream[at]} << 8 | stream[at + 1];
+    const auto marker = unsigned(big_endian(stream, at, 2));
     if (marker == kEnd) {
+      found.end = at + 2;
       const auto missing = std::find(is_there.begin(), is_there.end(), false);
-      if (missing == is_there.end()) return "";
-      return "the file ends too early (tile " + std::to_string(missing - is_there.begin()) +
-             " of " + std::to_string(is_there.size()) + " is not there)";
+      if (missing != is_there.end() && found.damage.empty())
+        found.damage = ends_early("tile " + std::to_string(missing - is_there.begin()) + " of " +
+                                  std::to_string(is_there.size()) + " is not there");
+      return found;
     }
     if (at + 4 > stream.size()) break;
-    std::uint64_t length = 2 + (unsigned{stream[at + 2]} << 8 | stream[at + 3]);
+    std::uint64_t length = 2 + big_endian(stream, at + 2, 2);
     if (marker == kTilePart) {
       if (at + kLeast > stream.size()) break;
-      const std::size_t tile = unsigned{stream[at + 4]} << 8 | stream[at + 5];
+      const std::size_t tile = big_endian(stream, at + 4, 2);
       length = big_endian(stream, at + 6);
       if (length == 0) length = stream.size() - at - 2;  // the last one, up to the end marker
-      if (tile >= is_there.size() || length < kLeast)
-        return "its data is damaged (a part of tile " + std::to_string(tile) + ", at byte " +
-               std::to_string(at) + " of the codestream)";
-      is_there[tile] = true;
+      if (tile < is_there.size()) is_there[tile] = true;
+      if ((tile >= is_there.size() || length < kLeast) && found.damage.empty())
+        found.damage = data_damaged("a part of tile " + std::to_string(tile) + ", at byte " +
+                                    std::to_string(at) + " of the codestream");
+      if (length < kLeast) return found;
     }
     if (length > stream.size() - at) break;
     at += std::size_t(length);
   }
-  return "the file ends too early (no end-of-codestream marker)";
+  if (found.damage.empty()) found.damage = ends_early("no end-of-codestream marker");
+  return found;
 }
 
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
 void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
-  std::size_t end = bytes.size();
-  if (starts_with(bytes, "\xFF\x4F"))
-    check_codestream_end(bytes, facts);
-  else
-    end = check_boxes_end(bytes, facts);
+  const bool has_boxes = !starts_with(bytes, "\xFF\x4F");
+  const std::size_t end = has_boxes ? check_boxes_end(bytes, facts) : bytes.size();
+  if (!has_boxes) facts->damage = ends_early("no end-of-codestream marker");
   constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
   const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
   if (bytes.end() - found < 24) return;
   const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
-  facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
-  facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
+  facts->width = std::int64_t(big_endian(bytes, at) - big_endian(bytes, at + 8));
+  facts->height = std::int64_t(big_endian(bytes, at + 4) - big_endian(bytes, at + 12));
   if (end < at + 35) return;
-  if (facts->damage.empty()) facts->damage = tile_damage(bytes.first(end).subspan(at - 8));
+  if (!has_boxes || facts->damage.empty()) {
+    const Codestream stream = walk_codestream(bytes.first(end).subspan(at - 8));
+    facts->damage = stream.damage;
+    if (!has_boxes && stream.end > 0) note_rest(bytes, at - 8 + stream.end, facts);
+  }
   // In a JP2 file a box before it says the same.
   constexpr unsigned char kHeader[] = {'i', 'h', 'd', 'r'};
   const auto box = std::search(bytes.begin(), found, std::begin(kHeader), std::end(kHeader));
   const auto size_at = static_cast<std::size_t>(box - bytes.begin()) + 4;
   if (box != found && facts->damage.empty() &&
-      (big_endian(bytes, size_at) != facts->height ||
-       big_endian(bytes, size_at + 4) != facts->width))
+      (std::int64_t(big_endian(bytes, size_at)) != facts->height ||
+       std::int64_t(big_endian(bytes, size_at + 4)) != facts->width))
     facts->damage = "its header is damaged (its parts say different sizes)";
   // OpenJPEG has samples of four bytes, also those that a palette makes, and those of a tile of
   // many once more. It keeps the file, and its parts for each block of samples.
   constexpr unsigned char kPalette[] = {'p', 'c', 'l', 'r'};
   const bool has_palette =
       std::search(bytes.begin(), found, std::begin(kPalette), std::end(kPalette)) != found;
-  const int stored = int(bytes[at + 32]) << 8 | int(bytes[at + 33]);
+  const int stored = int(big_endian(bytes, at + 32, 2));
   const int components = has_palette ? std::max(stored, 4) : stored;
   const int sample = (bytes[at + 34] & 0x7F) < 8 ? 1 : 2;
   const bool has_tiles = big_endian(bytes, at + 16) < big_endian(bytes, at) ||
@@ -299,8 +153,8 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
 
 std::string colour_damage(std::int64_t row, std::int64_t height, unsigned index,
                           std::size_t colours) {
-  return "its data is damaged (row " + std::to_string(row) + " of " + std::to_string(height) +
-         ": colour " + std::to_string(index) + " of a palette of " + std::to_string(colours) + ")";
+  return data_damaged(row_text(row, height) + ": colour " + std::to_string(index) +
+                      " of a palette of " + std::to_string(colours));
 }
 
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish
@@ -340,9 +194,9 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
       at += ((nibbles ? (code + 1) / 2 : code) + 1) / 2 * 2;
     }
     if (x > width || y > height)
-      return "its data is damaged (a run-length coded row is longer than the picture is wide)";
+      return data_damaged("a run-length coded row is longer than the picture is wide");
   }
-  return "the file ends too early (its run-length coded rows have no end mark)";
+  return ends_early("its run-length coded rows have no end mark");
 }
 
 /// The number after `at`, past blanks and comments; moves `at` behind it. -1 when there is none.
@@ -368,54 +222,55 @@ void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
   if (largest > 255 && largest < 65535) facts->scale = 65535.0 / double(largest);
 }
 
-void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
-  constexpr std::uint32_t kRgb = 2, kSeparated = 5, kAssociated = 1, kUnassociated = 2;
-  const TiffTags tags(*bytes);
-  const std::uint32_t bits = tags.first(kBitsPerSample).value_or(1);
-  const std::uint32_t samples = tags.first(kSamplesPerPixel).value_or(1);
-  const std::uint32_t photometric = tags.first(kPhotometric).value_or(0);
-  const auto extra = tags.first(kExtraSamples);
-  facts->width = tags.first(TiffTag(256)).value_or(0);
-  facts->height = tags.first(TiffTag(257)).value_or(0);
-  facts->bytes_a_pixel = bits > 8 ? int(8 * std::min(samples, 4u)) : 12;
+/// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
+void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
+  enum Tag : std::uint16_t {
+    kBitsPerSample = 258,
+    kPhotometric = 262,
+    kOrientation = 274,
+    kSamplesPerPixel = 277,
+    kPlanarConfig = 284,
+    kExtraSamples = 338
+  };
+  constexpr std::uint64_t kRgb = 2, kSeparated = 5, kAssociated = 1, kUnassociated = 2;
+  const TiffStructure file(*bytes);
+  const auto directory = file.first_directory();
+  if (!directory) return;
+  const auto number = [&](Tag tag) { return file.number(directory->find(tag)); };
+  const auto change = [&](Tag tag, unsigned char value) {
+    const TiffEntry* entry = directory->find(tag);
+    if (!entry || entry->type != kTiffShort) return;
+    unsigned char* const to = bytes->data() + entry->values_at;
+    to[file.little() ? 0 : 1] = value;
+    to[file.little() ? 1 : 0] = 0;
+  };
+  const std::uint64_t bits = number(kBitsPerSample).value_or(1),
+                      samples = number(kSamplesPerPixel).value_or(1),
+                      photometric = number(kPhotometric).value_or(0);
+  const auto extra = number(kExtraSamples);
   const bool raw =
       bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
 
-  // OpenCV turns pictures as this tag says, but tiled ones wrongly, so this program turns all of
-  // them.
-  const std::uint32_t orientation = tags.first(kOrientation).value_or(1);
-  if (orientation >= 2 && orientation <= 8 && tags.patch(*bytes, kOrientation, 1)) {
-    facts->orientation = static_cast<int>(orientation);
-  }
+  // OpenCV turns pictures as this tag says, but tiled ones wrongly.
+  change(kOrientation, 1);
   // libtiff would multiply colours by a straight alpha, with loss. If the tag says that they are
   // multiplied already, it hands them over as they are.
-  if (extra == kUnassociated) tags.patch(*bytes, kExtraSamples, kAssociated);
+  if (extra == kUnassociated) change(kExtraSamples, kAssociated);
   if (samples == 4 && photometric == kRgb) {
     facts->premultiplied = extra == kAssociated;
     facts->drop_alpha = extra == 0u;
   }
   facts->drop_alpha |= photometric == kSeparated;
   facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
-
-  if (raw && samples > 1 && tags.first(kPlanarConfig) == 2u) {
+  if (raw && samples > 1 && number(kPlanarConfig) == 2u) {
     facts->refusal =
         "OpenCV does not read TIFF of separate planes and more than 8 bits; "
         "convert it first (tiffcp -p contig)";
   }
-  if (bits > 8 && !raw) {
-    facts->warnings.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
+  if (bits > 8 && !raw)
+    facts->left_out.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
                               " bits a sample");
-  }
   if (samples == 2 && extra) facts->left_out.push_back("the alpha of a grey TIFF is not read");
-  if (tags.is_cut())
-    facts->damage = "the file ends too early (its directory points beyond the end)";
-  // OpenCV says nothing of planes that are not there.
-  const auto strip = tags.strip_outside();
-  if (strip && facts->damage.empty() && tags.first(kPlanarConfig) == 2u)
-    facts->damage = "the file ends too early (strip " + std::to_string(*strip) + " lies beyond it)";
-  if (tags.has_next_directory()) {
-    facts->left_out.push_back("only the first of several pictures in this TIFF is read");
-  }
 }
 
 /// The colours of a BMP's palette, between its header and its rows.
@@ -455,23 +310,23 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   const std::size_t pixels_at = little_endian(bytes, 10);
   const bool old = little_endian(bytes, 14) == 12;
   if (!old && bytes.size() < kHeader) {
-    facts->damage = "the file ends too early (in its header)";
+    facts->damage = ends_early("in its header");
     facts->is_lost = true;
     return;
   }
   const auto side = [&](std::size_t at) {
     return std::int64_t{std::int32_t(little_endian(bytes, at))};
   };
-  facts->width = old ? word(bytes, 18) : side(18);
+  facts->width = old ? std::int64_t(little_endian(bytes, 18, 2)) : side(18);
   // A negative height says that the rows come from top to bottom.
-  facts->height = old ? word(bytes, 20) : std::abs(side(22));
-  const std::uint32_t bits = word(bytes, old ? 24 : 28),
-                      coding = old ? 0 : little_endian(bytes, 30);
+  facts->height = old ? std::int64_t(little_endian(bytes, 20, 2)) : std::abs(side(22));
+  const auto bits = std::uint32_t(little_endian(bytes, old ? 24 : 28, 2)),
+             coding = std::uint32_t(old ? 0 : little_endian(bytes, 30));
   const std::size_t colours = colours_of_bmp(bytes, old, bits);
   facts->bytes_a_pixel = bits == 32 ? 4 : 3;
   if (coding == kRunLength8 || coding == kRunLength4) {
     if (pixels_at > bytes.size()) {
-      facts->damage = "the file ends too early (before its first row)";
+      facts->damage = ends_early("before its first row");
       facts->is_lost = true;
       return;
     }
@@ -494,15 +349,14 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
     return;
   }
   const std::uint64_t rows = bytes.size() < pixels_at ? 0 : (bytes.size() - pixels_at) / row;
-  facts->damage = "the file ends too early (row " + std::to_string(rows) + " of " +
-                  std::to_string(facts->height) + ")";
+  facts->damage = ends_early(row_text(std::int64_t(rows), facts->height));
   facts->is_lost = rows == 0;
 }
 
 /// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is
 /// none.
 std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view all = text_of(bytes);
   const std::size_t blank = all.find("\n\n");
   if (blank == all.npos) return 0;
   const std::size_t end = all.find('\n', blank + 2);
@@ -533,41 +387,40 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
   };
   const auto width = std::uint64_t(facts->width);
   for (std::int64_t y = 0; y < facts->height; ++y) {
-    const std::string where =
-        " (row " + std::to_string(y) + " of " + std::to_string(facts->height) + ")";
+    const std::string where = row_text(y, facts->height);
     const bool marked =
         at + 4 <= bytes.size() && bytes[at] == 2 && bytes[at + 1] == 2 && bytes[at + 2] < 128;
     if (width < 8 || width > 0x7FFF || (at + 4 <= bytes.size() && !marked)) {
       // Rows without run lengths; the decoder takes all that follow for such.
       const std::uint64_t rest = width * std::uint64_t(facts->height - y) * 4;
       if (rest > bytes.size() - std::min(at, bytes.size()))
-        facts->damage = "the file ends too early" + where;
+        facts->damage = ends_early(where);
       else
         note_rest_of_hdr(at + rest);
       return;
     }
-    if (at + 4 <= bytes.size() && (unsigned{bytes[at + 2]} << 8 | bytes[at + 3]) != width) {
-      facts->damage = "its data is damaged" + where;
+    if (at + 4 <= bytes.size() && big_endian(bytes, at + 2, 2) != width) {
+      facts->damage = data_damaged(where);
       return;
     }
     at += 4;
     for (int plane = 0; plane < 4; ++plane) {
       for (std::uint64_t x = 0; x < width;) {
         if (at + 2 > bytes.size()) {
-          facts->damage = "the file ends too early" + where;
+          facts->damage = ends_early(where);
           return;
         }
         const unsigned code = bytes[at], count = code > 128 ? code - 128 : code;
         x += count;
         at += code > 128 ? 2 : 1 + count;
         if (count == 0 || x > width) {
-          facts->damage = "its data is damaged" + where;
+          facts->damage = data_damaged(where);
           return;
         }
       }
     }
     if (at > bytes.size()) {
-      facts->damage = "the file ends too early" + where;
+      facts->damage = ends_early(where);
       return;
     }
   }
@@ -620,7 +473,7 @@ struct ExrHeader {
 
 ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
   ExrHeader header;
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view all = text_of(bytes);
   std::size_t at = 8;
   while (at < bytes.size()) {
     if (bytes[at] == 0) {
@@ -662,8 +515,7 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
   facts->is_lost = true;
   const ExrHeader header = read_exr_header(bytes, facts);
   if (header.end == 0) {
-    facts->damage = header.is_damaged ? "its data is damaged (in its header)"
-                                      : "the file ends too early (in its header)";
+    facts->damage = header.is_damaged ? data_damaged("in its header") : ends_early("in its header");
     return;
   }
   constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
@@ -677,36 +529,32 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
     const std::size_t entry = header.end + std::size_t(y / rows) * 8;
     const auto is_inside = [&] {
       if (entry + 8 > bytes.size()) return false;
-      const std::uint64_t at =
-          std::uint64_t{little_endian(bytes, entry + 4)} << 32 | little_endian(bytes, entry);
+      const std::uint64_t at = little_endian(bytes, entry, 8);
       if (at < header.end || at > bytes.size() || bytes.size() - at < 8) return false;
       const std::uint64_t length = little_endian(bytes, std::size_t(at) + 4);
       end = std::max(end, at + 8 + length);
       return length <= bytes.size() - at - 8;
     };
     if (is_inside()) continue;
-    facts->damage = "the file ends too early (row " + std::to_string(y) + " of " +
-                    std::to_string(facts->height) + ")";
+    facts->damage = ends_early(row_text(y, facts->height));
     return;
   }
   facts->is_lost = false;
   note_rest(bytes, end, facts);
 }
 
-void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
+void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
   const bool ascii = (*bytes)[1] <= '3';
   if (ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
+  if (bitmap) return;
   std::size_t at = 2;
-  facts->width = next_number(*bytes, &at);
-  facts->height = next_number(*bytes, &at);
-  const long largest = bitmap ? 1 : next_number(*bytes, &at);
-  if (!bitmap) set_scale(largest, ascii, facts);
-  facts->bytes_a_pixel = ((*bytes)[1] % 3 == 0 ? 3 : 1) * (largest > 255 ? 2 : 1);
+  for (int side = 0; side < 2; ++side) next_number(*bytes, &at);
+  set_scale(next_number(*bytes, &at), ascii, facts);
 }
 
-void inspect_pam(Bytes bytes, FileFacts* facts) {
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+void correct_pam(Bytes bytes, FileFacts* facts) {
+  const std::string_view all = text_of(bytes);
   const std::string_view header = all.substr(0, all.find("ENDHDR"));
   const auto field = [&](std::string_view name) {
     std::size_t at = header.find(name);  // with the line break before it
@@ -714,20 +562,8 @@ void inspect_pam(Bytes bytes, FileFacts* facts) {
     at += name.size();
     return next_number(bytes, &at);
   };
-  facts->width = field("\nWIDTH ");
-  facts->height = field("\nHEIGHT ");
-  const long channels = field("\nDEPTH ");
-  facts->swap_red_blue = channels >= 3;
+  facts->swap_red_blue = field("\nDEPTH ") >= 3;
   if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
-  facts->bytes_a_pixel = field("\nMAXVAL ") > 255 ? 16 : 8;
-}
-
-void inspect_pfm(Bytes bytes, FileFacts* facts) {
-  facts->bytes_a_pixel = bytes[1] == 'F' ? 24 : 8;
-  facts->copies = 2;
-  std::size_t at = 2;
-  facts->width = next_number(bytes, &at);
-  facts->height = next_number(bytes, &at);
 }
 
 }  // namespace
@@ -735,20 +571,10 @@ void inspect_pfm(Bytes bytes, FileFacts* facts) {
 FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes) {
   FileFacts facts;
   switch (format) {
-    case FormatId::jpeg:
-      inspect_jpeg(*bytes, &facts);
-      // OpenCV stops in silence where the bytes end, but libjpeg warns when an end marker comes
-      // too early, and fills the rest in a defined way.
-      bytes->push_back(0xFF);
-      bytes->push_back(0xD9);
-      break;
-    case FormatId::png: inspect_png(*bytes, &facts); break;
-    case FormatId::webp: inspect_webp(*bytes, &facts); break;
-    case FormatId::tiff: inspect_tiff(bytes, &facts); break;
+    case FormatId::tiff: correct_tiff(bytes, &facts); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
-    case FormatId::pnm: inspect_pnm(bytes, &facts); break;
-    case FormatId::pam: inspect_pam(*bytes, &facts); break;
-    case FormatId::pfm: inspect_pfm(*bytes, &facts); break;
+    case FormatId::pnm: correct_pnm(bytes, &facts); break;
+    case FormatId::pam: correct_pam(*bytes, &facts); break;
     case FormatId::jp2: inspect_jpeg2000(*bytes, &facts); break;
     case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
     case FormatId::exr: inspect_exr(*bytes, &facts); break;

@@ -12,12 +12,10 @@ namespace convfilt {
 struct FileFacts {
   std::int64_t width = 0,
                height = 0;  ///< in pixels, as the header says; 0 where it cannot be found
-  int orientation = 1;      ///< EXIF's 1..8, still to be applied
   std::string
       damage;  ///< why the file cannot be whole, in plain words; empty when nothing is known
-  bool is_lost = false;  ///< nothing can be taken of what is damaged
-  std::string refusal;   ///< a kind that OpenCV would read wrongly, with the remedy
-  std::vector<std::string> warnings;
+  bool is_lost = false;               ///< nothing can be taken of what is damaged
+  std::string refusal;                ///< a kind that OpenCV would read wrongly, with the remedy
   std::vector<std::string> left_out;  ///< see ReadContext::leaves_out()
   bool drop_alpha = false;            ///< the fourth channel OpenCV makes means nothing
   bool premultiplied = false;         ///< colours come multiplied by alpha
@@ -30,8 +28,8 @@ struct FileFacts {
   int copies = 1;  ///< of the file's bytes that are in memory then
 };
 
-/// Looks at the bytes of a file, and prepares them for OpenCV: tags that OpenCV handles wrongly are
-/// neutralised, and an end is put where decoders would otherwise run out of bytes in silence.
+/// Looks at the bytes of a file, and prepares them for OpenCV: tags of a TIFF that OpenCV handles
+/// wrongly are changed. Sizes and damage are found in the formats that only OpenCV reads.
 FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes);
 
 /// Appends to a damaged file what its decoder needs to give the part that is there. The size must

@@ -62,8 +62,7 @@ Blocks walk(Bytes bytes) {
     const unsigned kind = byte();
     if (kind == kTrailer) {
       const Bytes rest = bytes.subspan(at);
-      if (std::any_of(rest.begin(), rest.end(), [](unsigned char b) { return b != 0; }))
-        blocks.rubbish = rest.size();
+      if (!has_only_zeros(rest)) blocks.rubbish = rest.size();
       break;
     }
     if (kind == kExtension) {
@@ -189,7 +188,8 @@ class GifReader : public WholeReader {
       : WholeReader(source), source_(source), context_(context) {
     check_first_page(context, FormatId::gif);
     blocks_ = walk(context.whole(source));
-    if (blocks_.pictures == 0) fail_with_nothing(context, FormatId::gif, kNoPicture);
+    if (blocks_.pictures == 0)
+      fail_with_nothing(context, FormatId::gif, ends_early("no picture in it"));
     // Some writers leave the screen without a size, and mean that of the picture.
     const bool sized = blocks_.screen_width > 0 && blocks_.screen_height > 0;
     header_.format = FormatId::gif;
@@ -201,10 +201,9 @@ class GifReader : public WholeReader {
     context.check_size(header_.width, header_.height);
     context.check_size(blocks_.width, blocks_.height);
     check_memory();
-    if (blocks_.is_cut) {
-      context.damaged("the file ends too early (after " + std::to_string(source.size()) +
-                      " bytes, without an end mark)");
-    }
+    if (blocks_.is_cut)
+      context.damaged(
+          ends_early("after " + std::to_string(source.size()) + " bytes, without an end mark"));
     if (blocks_.rubbish > 0) context.damaged(bytes_follow(blocks_.rubbish));
     if (blocks_.pictures > 1) {
       context.leaves_out("only the first of its " + std::to_string(blocks_.pictures) +
@@ -224,7 +223,7 @@ class GifReader : public WholeReader {
     const int bits = blocks_.data.empty() ? 0 : blocks_.data.front();
     if (bits < 1 || bits > kMostBits)
       fail_with_nothing(context_, FormatId::gif,
-                        "its data is damaged (indices of " + std::to_string(bits) + " bits)");
+                        data_damaged("indices of " + std::to_string(bits) + " bits"));
     order_rows();
     indices_.resize(std::size_t(blocks_.width) * std::size_t(blocks_.height));
     take_codes(bits);
@@ -251,8 +250,6 @@ class GifReader : public WholeReader {
   }
 
  private:
-  static constexpr char kNoPicture[] = "the file ends too early (no picture in it)";
-
   /// A few bytes can name a screen of any size around a picture of one pixel.
   void check_memory() const {
     const auto area = [](int width, int height) {
@@ -285,8 +282,7 @@ class GifReader : public WholeReader {
   void note_damage(std::size_t index, const std::string& what) {
     if (!damage_.empty()) return;
     const std::size_t stored = std::min(index / std::size_t(blocks_.width), order_.size() - 1);
-    damage_ = "its data is damaged (row " + std::to_string(order_[stored]) + " of " +
-              std::to_string(blocks_.height) + ": " + what + ")";
+    damage_ = data_damaged(row_text(order_[stored], blocks_.height) + ": " + what);
   }
 
   void take_codes(int bits) {
@@ -332,11 +328,7 @@ class GifReader : public WholeReader {
   std::string damage_;                  ///< the first; empty where there is none
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  return std::make_unique<GifReader>(source, context);
-}
-
-constexpr Codec kGifCodec{open, nullptr};
+constexpr Codec kGifCodec{open_with<GifReader>, nullptr};
 
 const Codec* codec(FormatId format) {
   return format == FormatId::gif ? &kGifCodec : nullptr;

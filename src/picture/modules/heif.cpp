@@ -23,10 +23,6 @@
 namespace convfilt {
 namespace {
 
-template <auto kDestroy>
-struct Destroy {
-  void operator()(auto* object) const { kDestroy(object); }
-};
 using Context = std::unique_ptr<heif_context, Destroy<heif_context_free>>;
 using Handle = std::unique_ptr<heif_image_handle, Destroy<heif_image_handle_release>>;
 using Pixels = std::unique_ptr<heif_image, Destroy<heif_image_release>>;
@@ -47,10 +43,7 @@ using Bytes = std::span<const unsigned char>;
 
 /// The number in the first `size` bytes, most significant first; 0 where they are not there.
 std::uint64_t number(Bytes bytes, std::size_t at, int size) {
-  std::uint64_t value = 0;
-  if (at + std::size_t(size) > bytes.size()) return 0;
-  for (int i = 0; i < size; ++i) value = value << 8 | bytes[at + std::size_t(i)];
-  return value;
+  return at + std::size_t(size) > bytes.size() ? 0 : big_endian(bytes, at, std::size_t(size));
 }
 
 struct Box {
@@ -330,7 +323,7 @@ class HeifReader : public WholeReader {
     for (int i = int(warnings.size()); i-- > 0;) {
       heif_image_get_decoding_warnings(pixels_.get(), i, warnings.data(), 1);
       if (int(warnings[0].subcode) == kColoursDisagree) continue;
-      return context_.damaged("its data is damaged (" + text_of(warnings[0]) + ")");
+      return context_.damaged(data_damaged(text_of(warnings[0])));
     }
   }
 
@@ -350,16 +343,15 @@ class HeifReader : public WholeReader {
       if (!box.is_cut) continue;
       const auto at =
           std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
-      cut_ = "the file ends too early (box " + in_quotes(box.type) + " at byte " +
-             std::to_string(at) + " goes beyond its end)";
+      cut_ = ends_early("box " + in_quotes(box.type) + " at byte " + std::to_string(at) +
+                        " goes beyond its end");
     }
     const Bytes rest = bytes.subspan(end);
-    if (std::all_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte == 0; })) return;
+    if (has_only_zeros(rest)) return;
     const bool has_picture =
         !content_of(boxes, "meta").empty() && !content_of(boxes, "mdat").empty();
     cut_ = has_picture ? bytes_follow(rest.size())
-                       : "the file ends too early (in the header of the box at byte " +
-                             std::to_string(end) + ")";
+                       : ends_early("in the header of the box at byte " + std::to_string(end));
   }
 
   /// Throws IoError unless all is well.
@@ -374,8 +366,7 @@ class HeifReader : public WholeReader {
                     "); install " + (hevc ? "libheif-plugin-libde265" : "libheif-plugin-dav1d"));
     }
     const bool ends = error.subcode == heif_suberror_End_of_data;
-    const std::string why =
-        (ends ? "the file ends too early (" : "its data is damaged (") + text_of(error) + ")";
+    const std::string why = ends ? ends_early(text_of(error)) : data_damaged(text_of(error));
     fail_with_nothing(context_, header_.format, cut_.empty() ? why : cut_);
   }
 
@@ -407,10 +398,7 @@ class HeifReader : public WholeReader {
         metadata.xmp = std::move(block);
         continue;
       }
-      // A number before it says how many bytes to skip.
-      const std::size_t skipped = 4 + std::size_t(number(block, 0, 4));
-      if (skipped < block.size())
-        metadata.exif.assign(block.begin() + std::ptrdiff_t(skipped), block.end());
+      if (Metadata::Bytes exif = exif_in_box(block); !exif.empty()) metadata.exif = std::move(exif);
     }
   }
 
@@ -499,14 +487,9 @@ class HeifWriter : public WholeWriter {
 
   void put_row(int y, const std::byte* from) override {
     std::uint8_t* row = plane_ + std::ptrdiff_t(y) * stride_;
-    if (header_.depth == Depth::u8) {
-      copy_reversed(reinterpret_cast<const std::uint8_t*>(from), row, header_.width,
-                    header_.channels);
-      return;
-    }
+    copy_row_reversed(from, reinterpret_cast<std::byte*>(row), header_);
+    if (header_.depth == Depth::u8) return;
     auto* to = reinterpret_cast<std::uint16_t*>(row);
-    copy_reversed(reinterpret_cast<const std::uint16_t*>(from), to, header_.width,
-                  header_.channels);
     const unsigned full = (1u << bits_) - 1;
     for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(header_.width) * header_.channels; ++i)
       to[i] = std::uint16_t((to[i] * full + 32767) / 65535);

@@ -23,10 +23,6 @@
 namespace convfilt {
 namespace {
 
-template <auto kDestroy>
-struct Destroy {
-  void operator()(auto* object) const { kDestroy(object); }
-};
 using Decoder = std::unique_ptr<JxlDecoder, Destroy<JxlDecoderDestroy>>;
 using Encoder = std::unique_ptr<JxlEncoder, Destroy<JxlEncoderDestroy>>;
 
@@ -69,19 +65,6 @@ std::size_t row_bytes(const Header& header) {
   return std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth);
 }
 
-/// A row in RGB(A) as one in BGR(A), or the other way round.
-void copy_row_reversed(const std::byte* from, std::byte* to, const Header& header) {
-  const auto copy = [&]<class T>(const T*) {
-    copy_reversed(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), header.width,
-                  header.channels);
-  };
-  switch (header.depth) {
-    case Depth::u8: return copy(static_cast<const std::uint8_t*>(nullptr));
-    case Depth::u16: return copy(static_cast<const std::uint16_t*>(nullptr));
-    case Depth::f32: return copy(static_cast<const float*>(nullptr));
-  }
-}
-
 class JxlReader : public WholeReader {
  public:
   JxlReader(ByteSource& source, ReadContext& context)
@@ -118,7 +101,7 @@ class JxlReader : public WholeReader {
           break;
         case JXL_DEC_SUCCESS: return check_end(*decoder);
         case JXL_DEC_NEED_MORE_INPUT: return take_part(*decoder, cut_at_end());
-        default: return take_part(*decoder, "its data is damaged (libjxl gave up)");
+        default: return take_part(*decoder, data_damaged("libjxl gave up"));
       }
     }
   }
@@ -136,7 +119,7 @@ class JxlReader : public WholeReader {
 
  private:
   std::string cut_at_end() const {
-    return "the file ends too early (after " + std::to_string(source_.size()) + " bytes)";
+    return ends_early("after " + std::to_string(source_.size()) + " bytes");
   }
 
   Decoder start(int events) {
@@ -212,10 +195,8 @@ class JxlReader : public WholeReader {
           is_closed = true;
           break;
         default:
-          if (!has_info)
-            fail_with_nothing(context_, FormatId::jxl, "its data is damaged (libjxl gave up)");
-          return context_.damaged(is_closed ? cut_at_end()
-                                            : "its data is damaged (libjxl gave up)");
+          if (!has_info) fail_with_nothing(context_, FormatId::jxl, data_damaged("libjxl gave up"));
+          return context_.damaged(is_closed ? cut_at_end() : data_damaged("libjxl gave up"));
       }
     }
   }
@@ -276,12 +257,7 @@ class JxlReader : public WholeReader {
 
   void keep_box(const std::string& type, Metadata::Bytes box) {
     if (type == "xml " && header_.metadata.xmp.empty()) header_.metadata.xmp = std::move(box);
-    if (type != "Exif" || box.size() < 4 || !header_.metadata.exif.empty()) return;
-    // A number before it says how many bytes to skip.
-    const std::size_t skipped = 4 + (std::size_t{box[0]} << 24 | std::size_t{box[1]} << 16 |
-                                     std::size_t{box[2]} << 8 | box[3]);
-    if (skipped < box.size())
-      header_.metadata.exif.assign(box.begin() + std::ptrdiff_t(skipped), box.end());
+    if (type == "Exif" && header_.metadata.exif.empty()) header_.metadata.exif = exif_in_box(box);
   }
 
   void take_part(JxlDecoder& decoder, const std::string& damage) {

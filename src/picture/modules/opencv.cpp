@@ -1,5 +1,5 @@
-/// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR, and with --loader=opencv of every
-/// format that OpenCV knows.
+/// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR; and with --loader=opencv, as a
+/// witness, of every format that OpenCV knows.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,10 +7,8 @@
 #include <array>
 #include <cctype>
 #include <cstring>
-#include <iostream>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
@@ -22,8 +20,9 @@
 #include "src/base/atomic_file.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/file_facts.hpp"
+#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/tiff/tags.hpp"
+#include "src/picture/tiff/directory.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {
@@ -60,28 +59,8 @@ cv::Mat decode_as_file(const Bytes& bytes) {
   return cv::imread("/proc/self/fd/" + std::to_string(file.fd), cv::IMREAD_UNCHANGED);
 }
 
-/// OpenCV says on std::cerr what it then answers with an empty picture. While one of these lives,
-/// that stream, which nothing else in the program uses, says nothing.
-class QuietStream {
- public:
-  QuietStream() {
-    const std::scoped_lock lock(mutex_);
-    if (count_++ == 0) std::cerr.setstate(std::ios::failbit);
-  }
-  ~QuietStream() {
-    const std::scoped_lock lock(mutex_);
-    if (--count_ == 0) std::cerr.clear();
-  }
-  QuietStream(const QuietStream&) = delete;
-  QuietStream& operator=(const QuietStream&) = delete;
-
- private:
-  static inline std::mutex mutex_;
-  static inline int count_ = 0;
-};
-
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
-  const QuietStream quiet;
+  quiet_errors();
   const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
   const bool from_file =
       format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
@@ -140,6 +119,12 @@ cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
   return pixels;
 }
 
+/// Whether the program has no codec for the format, which would have read the header before.
+bool is_only_here(FormatId format) {
+  return format == FormatId::bmp || format == FormatId::hdr || format == FormatId::jp2 ||
+         format == FormatId::exr;
+}
+
 /// Decodes when it is opened: only decoded pixels tell which channels and depth OpenCV gives.
 class OpencvReader : public WholeReader {
  public:
@@ -151,7 +136,7 @@ class OpencvReader : public WholeReader {
     constexpr std::uint64_t kMost = INT32_MAX - 16;
     if (source.size() > kMost)
       context.fail("it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
-    context.admit(file_bytes_);
+    if (is_only_here(format)) context.admit(file_bytes_);
     Bytes bytes(std::size_t(source.size()));
     bytes.resize(source.read(0, bytes));
     const FileFacts facts = inspect(format, &bytes);
@@ -161,16 +146,14 @@ class OpencvReader : public WholeReader {
       if (facts.is_lost) fail_with_nothing(context, format, facts.damage);
       if (context.options().refuse_damaged) context.damaged(facts.damage);
     }
-    admit(facts, source.size());
+    if (is_only_here(format)) admit(facts, source.size());
     if (!facts.damage.empty()) complete(format, facts, &bytes);
-    for (const std::string& warning : facts.warnings) context.warn(warning);
     for (const std::string& part : facts.left_out) context.leaves_out(part);
     pixels_ = decode_checked(bytes, facts);
     header_.width = pixels_.cols;
     header_.height = pixels_.rows;
     header_.channels = pixels_.channels();
     header_.depth = depth_of(pixels_);
-    header_.orientation = facts.orientation;
     if (!facts.damage.empty()) context.damaged(facts.damage);
   }
 
@@ -262,8 +245,8 @@ class OpencvWriter : public WholeWriter {
       if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
       fail(cause_in(error));
     }
-    if (header_.format == FormatId::tiff && pixels_.channels() == 4) mark_alpha_as_straight(&bytes);
     sink_.append(bytes);
+    if (header_.format == FormatId::tiff && pixels_.channels() == 4) mark_alpha_as_straight();
   }
 
  protected:
@@ -280,18 +263,22 @@ class OpencvWriter : public WholeWriter {
 
   void put_row(int y, const std::byte* from) override {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
-    if (header_.format == FormatId::pam && header_.depth == Depth::u8) {
-      copy_reversed(reinterpret_cast<const std::uint8_t*>(from), pixels_.ptr<std::uint8_t>(y),
-                    pixels_.cols, pixels_.channels());
-    } else if (header_.format == FormatId::pam) {
-      copy_reversed(reinterpret_cast<const std::uint16_t*>(from), pixels_.ptr<std::uint16_t>(y),
-                    pixels_.cols, pixels_.channels());
+    if (header_.format == FormatId::pam) {
+      copy_row_reversed(from, pixels_.ptr<std::byte>(y), header_);
     } else {
       std::memcpy(pixels_.ptr(y), from, pixels_.elemSize() * std::size_t(pixels_.cols));
     }
   }
 
  private:
+  /// OpenCV leaves the mark out. Without it some programs drop the channel, and others take the
+  /// colours for premultiplied.
+  void mark_alpha_as_straight() {
+    constexpr std::uint16_t kExtraSamples = 338, kUnassociated = 2;
+    TiffArea order(true, false);  // as OpenCV writes it
+    add_entries(sink_, {order.entry(order.number_value(kExtraSamples, kTiffShort, kUnassociated))});
+  }
+
   Bytes encoded() const {
     const WriteSignalsBlocked blocked;  // for formats that go through a temporary file
     const Format& format = format_of(header_.format);

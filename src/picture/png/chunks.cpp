@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "src/picture/byte_order.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt::png {
@@ -23,15 +24,6 @@ constexpr double kInchesPerMetre = 1 / 0.0254;
 
 /// Metadata are smaller; what is larger is left out, so that a small file cannot take much memory.
 constexpr std::size_t kMostBytes = std::size_t{1} << 26;
-
-std::uint32_t number_at(View bytes, std::size_t at) {
-  return std::uint32_t{bytes[at]} << 24 | std::uint32_t{bytes[at + 1]} << 16 |
-         std::uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
-}
-
-bool starts_with(View bytes, std::string_view text) {
-  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
-}
 
 /// Empty where the stream is damaged or too long.
 Bytes inflated(View compressed) {
@@ -157,8 +149,7 @@ void take(std::string_view type, View data, Taken& taken, Contents& contents) {
   keep(type, data, taken, metadata);
   if (type == "eXIf") {
     // Some writers put JPEG's mark before the block.
-    constexpr std::string_view kMark("Exif\0\0", 6);
-    if (starts_with(data, kMark)) data = data.subspan(kMark.size());
+    if (starts_with(data, kExifMark)) data = data.subspan(kExifMark.size());
     if (!std::exchange(taken.exif, true)) metadata.exif.assign(data.begin(), data.end());
   } else if (type == "iCCP") {
     const auto end = std::find(data.begin(), data.end(), 0);  // of the profile's name
@@ -178,9 +169,10 @@ void take(std::string_view type, View data, Taken& taken, Contents& contents) {
       metadata.iptc = records_in(raw_profile(text));
   } else if (type == "pHYs") {
     constexpr unsigned char kMetre = 1;
-    if (data.size() == 9 && data[8] == kMetre && number_at(data, 0) > 0 && number_at(data, 4) > 0) {
-      metadata.resolution = {number_at(data, 0) / kInchesPerMetre,
-                             number_at(data, 4) / kInchesPerMetre};
+    if (data.size() == 9 && data[8] == kMetre && big_endian(data, 0) > 0 &&
+        big_endian(data, 4) > 0) {
+      metadata.resolution = {double(big_endian(data, 0)) / kInchesPerMetre,
+                             double(big_endian(data, 4)) / kInchesPerMetre};
     }
   } else if (type == "acTL") {
     contents.animated = true;
@@ -188,11 +180,6 @@ void take(std::string_view type, View data, Taken& taken, Contents& contents) {
 }
 
 }  // namespace
-
-std::array<unsigned char, 4> big_endian(std::uint32_t value) {
-  return {static_cast<unsigned char>(value >> 24), static_cast<unsigned char>(value >> 16),
-          static_cast<unsigned char>(value >> 8), static_cast<unsigned char>(value)};
-}
 
 Contents contents_of(ByteSource& source) {
   constexpr std::uint64_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum
@@ -203,18 +190,18 @@ Contents contents_of(ByteSource& source) {
   while (true) {
     std::array<unsigned char, 8> head{};
     if (source.read(at, head) < head.size()) break;
-    const std::uint32_t length = number_at(head, 0);
+    const auto length = std::uint32_t(big_endian(head, 0));
     const std::string type(head.begin() + 4, head.end());
     const bool is_word = std::all_of(type.begin(), type.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     });
     const std::string place = " at byte " + std::to_string(at);
     if (!is_word || length > kMostLength) {
-      contents.damage = "its data is damaged (no chunk begins" + place + ")";
+      contents.damage = data_damaged("no chunk begins" + place);
       return contents;
     }
     if (at + kFrame + length > source.size()) {
-      contents.damage = "the file ends too early (within chunk " + type + place + ")";
+      contents.damage = ends_early("within chunk " + type + place);
       return contents;
     }
     if (type == "IDAT") {
@@ -223,10 +210,10 @@ Contents contents_of(ByteSource& source) {
       Bytes chunk(std::size_t(length) + 8);  // type, data and checksum
       source.read(at + 4, chunk);
       const View data = View(chunk).subspan(4, length);
-      if (number_at(chunk, std::size_t(length) + 4) == crc32(0, chunk.data(), uInt(length) + 4)) {
+      if (big_endian(chunk, std::size_t(length) + 4) == crc32(0, chunk.data(), uInt(length) + 4)) {
         take(type, data, taken, contents);
       } else if (contents.damage.empty()) {
-        contents.damage = "its data is damaged (wrong checksum of chunk " + type + place + ")";
+        contents.damage = data_damaged("wrong checksum of chunk " + type + place);
       }
     }
     at += kFrame + length;
@@ -237,24 +224,22 @@ Contents contents_of(ByteSource& source) {
       return contents;
     }
   }
-  contents.damage = "the file ends too early (no IEND chunk)";
+  contents.damage = ends_early("no IEND chunk");
   return contents;
 }
 
 void append_chunk(ByteSink& sink, std::string_view type, View data) {
-  Bytes frame;
-  const auto append = [&frame](const auto& bytes) {
-    frame.insert(frame.end(), bytes.begin(), bytes.end());
-  };
-  append(big_endian(std::uint32_t(data.size())));
-  append(type);
+  Bytes frame, end;
+  append_big_endian(frame, data.size());
+  frame.insert(frame.end(), type.begin(), type.end());
   uLong checksum = crc32(0, frame.data() + 4, 4);
   sink.append(frame);
   if (!data.empty()) {
     checksum = crc32_z(checksum, data.data(), data.size());
     sink.append(data);
   }
-  sink.append(big_endian(std::uint32_t(checksum)));
+  append_big_endian(end, checksum);
+  sink.append(end);
 }
 
 void append_metadata(ByteSink& sink, const Metadata& metadata) {
@@ -274,14 +259,12 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
     append_chunk(sink, "iCCP", with_keyword("icc", {0, 0}, deflated(metadata.icc)));
   }
   if (metadata.resolution) {
-    Bytes data(9);
-    auto to = data.begin();
+    Bytes data;
     for (const double inch : {metadata.resolution->x, metadata.resolution->y}) {
       const double metre = std::clamp(std::round(inch * kInchesPerMetre), 1.0, double(0x7fffffff));
-      const auto number = big_endian(std::uint32_t(metre));
-      to = std::copy(number.begin(), number.end(), to);
+      append_big_endian(data, std::uint64_t(metre));
     }
-    *to = 1;  // the unit is the metre
+    data.push_back(1);  // the unit is the metre
     append_chunk(sink, "pHYs", data);
   }
   if (!metadata.exif.empty()) append_chunk(sink, "eXIf", metadata.exif);

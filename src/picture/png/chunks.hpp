@@ -1,7 +1,6 @@
 /// The chunks of a PNG file that are no pixels.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -29,8 +28,5 @@ void append_chunk(ByteSink& sink, std::string_view type, std::span<const unsigne
 
 /// Appends the chunks that hold metadata; they stand before the pixels.
 void append_metadata(ByteSink& sink, const Metadata& metadata);
-
-/// A number as PNG writes it, most significant byte first.
-std::array<unsigned char, 4> big_endian(std::uint32_t value);
 
 }  // namespace convfilt::png

@@ -24,14 +24,15 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/png/chunks.hpp"
 #ifdef CONVFILT_HAS_ISAL
 #include "src/picture/png/stream.hpp"
 #endif
+#include "src/picture/left_by_jump.hpp"
 #include "src/picture/sample_type.hpp"
-#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {
@@ -48,16 +49,6 @@ struct Exit {
   bool ended = false;           ///< the file has no more bytes
   std::exception_ptr thrown{};  ///< by the source, which may not throw through libpng
 };
-
-/// Calls `work`; false when libpng left it. Nothing that has a destructor may live in the frames
-/// between, which belong to libpng, its callbacks and `work`.
-template <class Work>
-bool attempt(Exit& exit, const Work& work) {
-  static_assert(std::is_trivially_destructible_v<Work>);
-  if (setjmp(exit.jump)) return false;
-  work();
-  return true;
-}
 
 void copy_text(char (&to)[160], const char* from) {
   std::strncpy(to, from, sizeof to - 1);
@@ -273,10 +264,7 @@ class PngReader : public RowReader {
     context_.check_memory(pixels * std::uint64_t(header_.channels) * size_of(header_.depth));
     const std::uint64_t stored = pixels * stored_bits_ / 8;
     if (stored / kMostInflated <= source_.size()) return;
-    fail_with_nothing(context_, FormatId::png,
-                      "the file ends too early (" + std::to_string(source_.size()) +
-                          " bytes cannot hold " + std::to_string(header_.width) + "x" +
-                          std::to_string(header_.height) + " pixels)");
+    fail_with_nothing(context_, FormatId::png, cannot_hold(source_.size(), header_));
   }
 
   bool reads_stored() const {
@@ -288,18 +276,15 @@ class PngReader : public RowReader {
   }
 
   std::string place(int row) const {
-    return row < header_.height
-               ? "row " + std::to_string(row) + " of " + std::to_string(header_.height)
-               : "after its last row";
+    return row < header_.height ? row_text(row, header_.height) : "after its last row";
   }
 
   /// Reports why no more rows can be read.
   void give_up(int row) {
     gave_up_ = true;
     if (exit_.thrown) std::rethrow_exception(exit_.thrown);
-    const std::string why = exit_.ended
-                                ? "the file ends too early (" + place(row) + ")"
-                                : "its data is damaged (" + place(row) + ": " + exit_.message + ")";
+    const std::string why =
+        exit_.ended ? ends_early(place(row)) : data_damaged(place(row) + ": " + exit_.message);
     if (row == 0 && first_pass_) fail_with_nothing(context_, FormatId::png, why);
     context_.damaged(why);
   }
@@ -308,8 +293,8 @@ class PngReader : public RowReader {
     take_warning(place(row));
     const int index = std::exchange(foreign_colour_, -1);
     if (index < 0) return;
-    context_.damaged("its data is damaged (" + place(row) + ": colour " + std::to_string(index) +
-                     " of a palette of " + std::to_string(colour_count_) + ")");
+    context_.damaged(data_damaged(place(row) + ": colour " + std::to_string(index) +
+                                  " of a palette of " + std::to_string(colour_count_)));
   }
 
   /// libpng takes indices beyond the palette for black without a word, so indices become colours
@@ -339,7 +324,7 @@ class PngReader : public RowReader {
 
   void take_warning(const std::string& where) {
     if (!exit_.damage[0]) return;
-    context_.damaged("its data is damaged (" + where + ": " + exit_.damage + ")");
+    context_.damaged(data_damaged(where + ": " + exit_.damage));
     exit_.damage[0] = 0;
   }
 
@@ -348,7 +333,7 @@ class PngReader : public RowReader {
     if (exit_.thrown) std::rethrow_exception(exit_.thrown);
     const std::string why = !contents.damage.empty() ? contents.damage
                             : exit_.ended
-                                ? std::string("the file ends too early (in its header)")
+                                ? ends_early("in its header")
                                 : "its header is damaged (" + std::string(exit_.message) + ")";
     fail_with_nothing(context_, FormatId::png, why);
   }
@@ -472,10 +457,8 @@ class PngWriter : public RowWriter {
     constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     sink_.append(kSignature);
     Bytes chunk;
-    for (const int side : {header.width, header.height}) {
-      const auto number = png::big_endian(std::uint32_t(side));
-      chunk.insert(chunk.end(), number.begin(), number.end());
-    }
+    for (const int side : {header.width, header.height})
+      append_big_endian(chunk, std::uint64_t(side));
     const int colour = header.channels == 1   ? PNG_COLOR_TYPE_GRAY
                        : header.channels == 3 ? PNG_COLOR_TYPE_RGB
                                               : PNG_COLOR_TYPE_RGB_ALPHA;
@@ -525,8 +508,7 @@ class PngWriter : public RowWriter {
 
   void finish() override {
     Bytes end = {0x03, 0x00};  // an empty last block
-    const auto checksum = png::big_endian(checksum_);
-    end.insert(end.end(), checksum.begin(), checksum.end());
+    append_big_endian(end, checksum_);
     png::append_chunk(sink_, "IDAT", end);
     png::append_chunk(sink_, "IEND", {});
   }
@@ -540,17 +522,8 @@ class PngWriter : public RowWriter {
   bool started_ = false;
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  return std::make_unique<PngReader>(source, context);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
-                                  const WriteOptions& options) {
-  return std::make_unique<PngWriter>(sink, header, options);
-}
-
 }  // namespace
 
-const Codec kPngCodec{open, create};
+const Codec kPngCodec{open_with<PngReader>, create_with<PngWriter>};
 
 }  // namespace convfilt

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "src/picture/png/chunks.hpp"
+#include "src/picture/byte_order.hpp"
 
 namespace convfilt::png {
 namespace {
@@ -17,9 +17,8 @@ constexpr std::size_t kPart = std::size_t{1} << 16;
 constexpr std::size_t kMostStored = 0xffff;  // bytes of a stored block
 constexpr std::size_t kFrame = 12;           // a chunk's length, type and checksum
 
-std::uint32_t number_at(const unsigned char* bytes) {
-  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
-         std::uint32_t{bytes[2]} << 8 | bytes[3];
+void put_big_endian(unsigned char* to, std::uint32_t number) {
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<unsigned char>(number >> (24 - 8 * i));
 }
 
 }  // namespace
@@ -63,7 +62,7 @@ bool StoredPixels::read_compressed() {
     std::array<unsigned char, 8> frame{};
     if (source_.read(at_, frame) < frame.size() || std::memcmp(&frame[4], "IDAT", 4) != 0)
       return false;
-    left_in_chunk_ = number_at(frame.data());
+    left_in_chunk_ = big_endian(frame, 0);
     checksum_ = crc32_gzip_refl(0, &frame[4], 4);
     at_ += frame.size();
     if (left_in_chunk_ == 0) at_ += 4;
@@ -78,7 +77,7 @@ bool StoredPixels::read_compressed() {
     std::array<unsigned char, 4> told{};
     const bool whole = source_.read(at_, told) == told.size();
     at_ += told.size();
-    if (whole && number_at(told.data()) != checksum_ && damage_.empty())
+    if (whole && big_endian(told, 0) != checksum_ && damage_.empty())
       damage_ = "IDAT: wrong checksum";
   }
   return true;
@@ -128,8 +127,7 @@ void StoredPixels::make_chunk() {
   const std::size_t lead = first_ ? 0 : 2;  // the stream's head stands in the first chunk alone
   const std::size_t data = (first_ ? 2 : 0) + 5 + count + (ended_ ? 4 : 0);
   unsigned char* to = ready_.data() + lead;
-  const auto length = big_endian(std::uint32_t(data));
-  std::memcpy(to, length.data(), 4);
+  put_big_endian(to, std::uint32_t(data));
   std::memcpy(to + 4, "IDAT", 4);
   to += 8;
   if (first_) {
@@ -142,10 +140,7 @@ void StoredPixels::make_chunk() {
   *to++ = static_cast<unsigned char>(~count & 255);
   *to++ = static_cast<unsigned char>(~count >> 8 & 255);
   std::memset(raw + count, 0, 8);
-  if (ended_) {
-    const auto checksum = big_endian(state.crc);
-    std::memcpy(raw + count, checksum.data(), checksum.size());
-  }
+  if (ended_) put_big_endian(raw + count, state.crc);
   ready_.resize(lead + 8 + data + 4);
   given_ = lead;
   first_ = false;

@@ -5,16 +5,10 @@
 #include <map>
 
 #include "src/base/errors.hpp"
+#include "src/picture/byte_order.hpp"
 
 namespace convfilt {
 namespace {
-
-std::uint64_t number_of(std::span<const unsigned char> bytes, bool little) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    value = value << 8 | bytes[little ? bytes.size() - 1 - i : i];
-  return value;
-}
 
 /// What an encoder wrote, as a source.
 class Written : public ByteSource {
@@ -43,19 +37,28 @@ const TiffEntry* TiffDirectory::find(std::uint16_t tag) const {
 }
 
 TiffStructure::TiffStructure(ByteSource& source) : source_(source) {
+  read_header();
+}
+
+TiffStructure::TiffStructure(std::span<const unsigned char> bytes)
+    : own_(source_of(bytes)), source_(*own_) {
+  read_header();
+}
+
+void TiffStructure::read_header() {
   std::array<unsigned char, 4> mark{};
-  if (source.read(0, mark) < mark.size()) return;
+  if (source_.read(0, mark) < mark.size()) return;
   if (mark[0] != mark[1] || (mark[0] != 'I' && mark[0] != 'M')) return;
   little_ = mark[0] == 'I';
   const std::uint64_t version = number_in(std::span(mark).subspan(2));
   if (version != 42 && version != 43) return;
   big_ = version == 43;
   const std::uint64_t first = number_at(big_ ? 8 : 4, big_ ? 8 : 4).value_or(0);
-  if (first >= (big_ ? 16u : 8u) && first < source.size()) first_ = first;
+  if (first >= (big_ ? 16u : 8u) && first < source_.size()) first_ = first;
 }
 
 std::uint64_t TiffStructure::number_in(std::span<const unsigned char> bytes) const {
-  return number_of(bytes, little_);
+  return convfilt::number_in(bytes, little_);
 }
 
 std::optional<std::uint64_t> TiffStructure::number_at(std::uint64_t at, std::size_t bytes) const {
@@ -118,6 +121,17 @@ std::vector<unsigned char> TiffStructure::bytes_of(const TiffEntry& entry,
   return bytes;
 }
 
+std::vector<std::uint64_t> TiffStructure::numbers(const TiffEntry* entry,
+                                                  std::uint64_t most) const {
+  std::vector<std::uint64_t> all;
+  if (!entry) return all;
+  const std::vector<unsigned char> bytes = bytes_of(*entry, most);
+  const std::size_t each = std::size_t(tiff_type_size(entry->type));
+  for (std::size_t at = 0; at + each <= bytes.size(); at += each)
+    all.push_back(number_in(std::span(bytes).subspan(at, each)));
+  return all;
+}
+
 std::optional<std::uint64_t> TiffStructure::number(const TiffEntry* entry) const {
   if (!entry) return std::nullopt;
   switch (entry->type) {
@@ -156,8 +170,7 @@ std::uint64_t TiffArea::add(std::span<const unsigned char> bytes) {
 
 void TiffArea::append_number(std::vector<unsigned char>& to, std::uint64_t number,
                              std::size_t size) const {
-  for (std::size_t i = 0; i < size; ++i)
-    to.push_back(static_cast<unsigned char>(number >> 8 * (little_ ? i : size - 1 - i)));
+  convfilt::append_number(to, number, size, little_);
 }
 
 TiffValue TiffArea::number_value(std::uint16_t tag, std::uint16_t type,
@@ -203,8 +216,7 @@ void add_entries(ByteSink& tiff, const std::vector<std::vector<unsigned char>>& 
   if (entries.empty()) return;
   Written written(tiff);
   const TiffStructure structure(written);
-  const auto directory =
-      structure.valid() ? structure.directory(structure.first()) : std::optional<TiffDirectory>();
+  const auto directory = structure.first_directory();
   if (!directory) throw IoError("the TIFF that was written cannot be read back");
 
   std::map<std::uint64_t, std::vector<unsigned char>> by_tag;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -49,6 +50,9 @@ class TiffStructure {
  public:
   explicit TiffStructure(ByteSource& source);
 
+  /// Of bytes that stay in memory, as an EXIF block.
+  explicit TiffStructure(std::span<const unsigned char> bytes);
+
   bool valid() const { return first_ != 0; }
   bool little() const { return little_; }
   bool big() const { return big_; }  ///< BigTIFF, with offsets of 8 bytes
@@ -56,6 +60,14 @@ class TiffStructure {
 
   /// The directory at an offset; nothing where none can lie there.
   std::optional<TiffDirectory> directory(std::uint64_t at) const;
+
+  /// The directory that the header points to; nothing where there is none.
+  std::optional<TiffDirectory> first_directory() const {
+    return valid() ? directory(first_) : std::nullopt;
+  }
+
+  /// All values of an entry of integers; none where it is absent or has more bytes than `most`.
+  std::vector<std::uint64_t> numbers(const TiffEntry* entry, std::uint64_t most) const;
 
   /// The bytes of all values; none where there are more than `most`.
   std::vector<unsigned char> bytes_of(const TiffEntry& entry, std::uint64_t most) const;
@@ -68,6 +80,9 @@ class TiffStructure {
  private:
   std::optional<std::uint64_t> number_at(std::uint64_t at, std::size_t bytes) const;
 
+  void read_header();
+
+  std::unique_ptr<ByteSource> own_;  ///< of bytes in memory
   ByteSource& source_;
   bool little_ = true, big_ = false;
   std::uint64_t first_ = 0;

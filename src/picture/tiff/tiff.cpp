@@ -31,6 +31,7 @@
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/tiff/directory.hpp"
+#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {
@@ -208,7 +209,7 @@ struct OpenTiff {
 void check(OpenTiff& opened, ReadContext& context, const std::string& place) {
   opened.access.rethrow();
   const std::string complaint = std::exchange(opened.access.complaint, "");
-  if (!complaint.empty()) context.damaged("its data is damaged (" + place + ": " + complaint + ")");
+  if (!complaint.empty()) context.damaged(data_damaged(place + ": " + complaint));
 }
 
 /// What a reader's parts share.
@@ -261,21 +262,20 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
   const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff(), piece);
   check(opened, input.context, place);
   if (at == 0 || bytes == 0) {
-    input.context.damaged("its data is damaged (" + place + ": it says no place for it)");
+    input.context.damaged(data_damaged(place + ": it says no place for it"));
     return false;
   }
   if (at >= input.source.size() || bytes > input.source.size() - at) {
-    input.context.damaged("the file ends too early (" + place + ")");
+    input.context.damaged(ends_early(place));
     return at < input.source.size();
   }
-  if (input.shortened.contains(piece))
-    input.context.damaged("the file ends too early (" + place + ")");
+  if (input.shortened.contains(piece)) input.context.damaged(ends_early(place));
   return true;
 }
 
 std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
-  return "row " + std::to_string(row) + " of " + std::to_string(layout.height) +
-         (layout.tiled ? ", tile " : ", strip ") + std::to_string(piece);
+  return row_text(row, layout.height) + (layout.tiled ? ", tile " : ", strip ") +
+         std::to_string(piece);
 }
 
 /// Whether the bytes of strips are samples, which need no decoder.
@@ -410,10 +410,10 @@ class Strips {
       if (whole < rows) {
         const std::string place = place_of(layout_, y + whole, strip_);
         input_.context.damaged(
-            at == 0        ? "its data is damaged (" + place + ": it says no place for it)"
-            : got < wanted ? "the file ends too early (" + place + ")"
-                           : "its data is damaged (" + place + ": " + std::to_string(promised) +
-                                 " bytes are too few)");
+            at == 0 ? data_damaged(place + ": it says no place for it")
+            : got < wanted
+                ? ends_early(place)
+                : data_damaged(place + ": " + std::to_string(promised) + " bytes are too few"));
         lose_from(y + whole);
         if (whole == 0) return nullptr;
       }
@@ -860,9 +860,9 @@ class ConvertedRows : public BandRows {
     if (!done && opened_->access.complaint.empty())
       opened_->access.complaint = why_[0] ? why_ : "it does not decode";
     // Tiles beside each other are read together, so their row is named.
-    const std::string place =
-        "row " + std::to_string(first) + " of " + std::to_string(layout_.height) +
-        (layout_.tiled ? ", row of tiles " : ", strip ") + std::to_string(piece);
+    const std::string place = row_text(first, layout_.height) +
+                              (layout_.tiled ? ", row of tiles " : ", strip ") +
+                              std::to_string(piece);
     check(*opened_, input_.context, place);
     for (int y = 0; y < rows; ++y) {
       auto* out = reinterpret_cast<std::uint8_t*>(row(y));
@@ -909,7 +909,7 @@ class Pages {
       if (!seen.insert(at).second) return;  // a chain that bites its tail ends here
       const auto directory = file.directory(at);
       if (!directory || directory->cut)
-        context.damaged("the file ends too early (its directory points beyond the end)");
+        context.damaged(ends_early("its directory points beyond the end"));
       if (!directory) return;
       all_.push_back(at);
       at = directory->next;
@@ -933,16 +933,12 @@ void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, s
         {TIFFTAG_TILEOFFSETS, TIFFTAG_TILEBYTECOUNTS}}) {
     const TiffEntry *places = directory.find(places_tag), *lengths = directory.find(lengths_tag);
     if (!places || !lengths) continue;
-    const auto all_places = file.bytes_of(*places, 64 * kMiB);
-    const auto all_lengths = file.bytes_of(*lengths, 64 * kMiB);
-    const std::size_t place = std::size_t(tiff_type_size(places->type));
+    const auto all_places = file.numbers(places, 64 * kMiB);
+    const auto all_lengths = file.numbers(lengths, 64 * kMiB);
     const std::size_t length = std::size_t(tiff_type_size(lengths->type));
-    const std::size_t count =
-        std::min({all_places.size() / place, all_lengths.size() / length, most});
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto at = file.number_in(std::span(all_places).subspan(i * place, place));
-      const auto bytes = file.number_in(std::span(all_lengths).subspan(i * length, length));
-      if (at >= size || bytes <= size - at) continue;
+    for (std::size_t i = 0; i < std::min({all_places.size(), all_lengths.size(), most}); ++i) {
+      const std::uint64_t at = all_places[i];
+      if (at >= size || all_lengths[i] <= size - at) continue;
       std::vector<unsigned char> number;
       order.append_number(number, size - at, length);
       for (std::size_t b = 0; b < length; ++b)
@@ -1107,8 +1103,8 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
   const std::uint64_t piece = std::uint64_t(piece_width) * piece_height;
   const bool too_large = piece > kSmall && piece / 4 > std::uint64_t(width) * height;
   if (piece == 0 || too_large || piece_width > INT32_MAX || piece_height > INT32_MAX) {
-    context.fail("its header is damaged (tiles of " + std::to_string(piece_width) + "x" +
-                 std::to_string(piece_height) + " pixels)");
+    context.fail("its header is damaged (tiles of " + size_text(piece_width, piece_height) +
+                 " pixels)");
   }
   layout.piece_width = int(piece_width);
   layout.piece_height = int(piece_height);
@@ -1135,7 +1131,7 @@ class TiffReader : public RowReader {
   TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}, 0} {
     const TiffStructure file(source);
     if (!file.valid()) {
-      context.damaged("the file ends too early (its directory points beyond the end)");
+      context.damaged(ends_early("its directory points beyond the end"));
       context.fail("nothing of this TIFF can be read: its directory is missing");
     }
     const Pages pages(file, context);
@@ -1226,13 +1222,9 @@ class TiffReader : public RowReader {
 
   static int pictures_below(const TiffStructure& file, const TiffDirectory& directory) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
-    const TiffEntry* entry = directory.find(TIFFTAG_SUBIFD);
-    if (!entry) return 0;
-    const auto offsets = file.bytes_of(*entry, kMostBytes);
-    const std::size_t each = std::size_t(tiff_type_size(entry->type));
     int found = 0;
-    for (std::size_t i = 0; i + each <= offsets.size(); i += each) {
-      const auto below = file.directory(file.number_in(std::span(offsets).subspan(i, each)));
+    for (const std::uint64_t at : file.numbers(directory.find(TIFFTAG_SUBIFD), kMostBytes)) {
+      const auto below = file.directory(at);
       found += below && below->find(TIFFTAG_IMAGEWIDTH);
     }
     return found;
@@ -1291,10 +1283,6 @@ class TiffReader : public RowReader {
   std::unique_ptr<Rows> rows_;
   int next_row_ = 0;
 };
-
-std::unique_ptr<RowReader> open_tiff(ByteSource& source, ReadContext& context) {
-  return std::make_unique<TiffReader>(source, context);
-}
 
 // ---- writing ----------------------------------------------------------------------------------
 
@@ -1364,16 +1352,6 @@ void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int h
   if (coding.level > 0) TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, coding.level);
 }
 
-template <class T>
-void copy_as_rgb(const T* bgr, std::ptrdiff_t pixels, int channels, T* out) {
-  for (std::ptrdiff_t i = 0; i < pixels * channels; i += channels) {
-    out[i] = bgr[i + 2];
-    out[i + 1] = bgr[i + 1];
-    out[i + 2] = bgr[i];
-    if (channels == 4) out[i + 3] = bgr[i + 3];
-  }
-}
-
 class TiffWriter : public RowWriter {
  public:
   TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
@@ -1418,9 +1396,9 @@ class TiffWriter : public RowWriter {
         if (rows.channels == 1)
           std::copy_n(in, samples, out);
         else if (rows.channels == 3)
-          copy_as_rgb(in, rows.width, 3, out);
+          copy_reversed(in, out, rows.width, 3);
         else
-          copy_as_rgb(in, rows.width, 4, out);
+          copy_reversed(in, out, rows.width, 4);
       }
     });
     if (coding_.compression != COMPRESSION_NONE || coding_.little != kHostIsLittle)
@@ -1449,10 +1427,8 @@ class TiffWriter : public RowWriter {
  private:
   [[noreturn]] void fail(Access& access) const {
     access.rethrow();
-    throw IoError("cannot encode " + std::to_string(header_.width) + "x" +
-                  std::to_string(header_.height) + " pixels as TIFF: " +
-                  (access.complaint.empty() ? "libtiff does not say why" : access.complaint) +
-                  "; choose another format, such as png");
+    fail_to_encode(header_,
+                   access.complaint.empty() ? "libtiff does not say why" : access.complaint);
   }
 
   /// Makes a strip with a handle of its own, into memory, so that several can be made at a time.
@@ -1483,13 +1459,8 @@ class TiffWriter : public RowWriter {
   std::uint32_t strips_ = 0;
 };
 
-std::unique_ptr<RowWriter> create_tiff(ByteSink& sink, const Header& header,
-                                       const WriteOptions& options) {
-  return std::make_unique<TiffWriter>(sink, header, options);
-}
-
 }  // namespace
 
-const Codec kTiffCodec{open_tiff, create_tiff};
+const Codec kTiffCodec{open_with<TiffReader>, create_with<TiffWriter>};
 
 }  // namespace convfilt

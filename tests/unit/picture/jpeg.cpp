@@ -992,6 +992,7 @@ TEST_CASE("errors of a source and of a sink come through libjpeg") {
 TEST_CASE("what a JPEG cannot be is refused") {
   MemorySink sink;
   Header header;
+  header.format = FormatId::jpeg;
   header.channels = 1;
   header.width = 65501;
   header.height = 1;

@@ -764,10 +764,8 @@ TEST_CASE("a small JPEG that promises many pixels takes no memory by OpenCV eith
   }
   for (const bool refuses : {true, false}) {
     options.refuse_damaged = refuses;
-    CHECK(contains(refusal_of(bytes, options), " bytes cannot hold 12296x12296 pixels)"));
+    CHECK(contains(refusal_of(bytes, options), " bytes cannot hold 12296x12296 pixels"));
   }
-  bytes[4] = bytes[5] = 0;  // the first segment's length, behind which libjpeg goes on
-  CHECK(contains(refusal_of(bytes, options), "nothing of this JPEG can be read"));
 }
 
 TEST_CASE("OpenCV's formats are read and written as OpenCV does it") {
@@ -810,11 +808,6 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
       REQUIRE(witness.channels() == back.image.channels());
       for (int y = 0; y < witness.rows; ++y)
         CHECK(std::memcmp(witness.ptr(y), back.image.view().row(y), back.image.row_bytes()) == 0);
-      for (const std::size_t sixteenths : {1, 4, 8, 12, 15}) {
-        Bytes cut = bytes;
-        cut.resize(cut.size() * sixteenths / 16);
-        CHECK(refusal_of(cut, read) != "");
-      }
     }
   }
   const Bytes heavy = encode(FormatId::jpeg, pattern(9, 7, 3, Depth::u8), write);

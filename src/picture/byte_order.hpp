@@ -1,0 +1,56 @@
+/// Whole numbers among the bytes of a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace convfilt {
+
+/// The number in all of the bytes.
+inline std::uint64_t number_in(std::span<const unsigned char> bytes, bool least_first) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    value = value << 8 | bytes[least_first ? bytes.size() - 1 - i : i];
+  return value;
+}
+
+/// The number in `count` bytes from `at` on, most significant first. The bytes must be there.
+inline std::uint64_t big_endian(std::span<const unsigned char> bytes, std::size_t at,
+                                std::size_t count = 4) {
+  return number_in(bytes.subspan(at, count), false);
+}
+
+/// The same, least significant first.
+inline std::uint64_t little_endian(std::span<const unsigned char> bytes, std::size_t at,
+                                   std::size_t count = 4) {
+  return number_in(bytes.subspan(at, count), true);
+}
+
+inline void append_number(std::vector<unsigned char>& to, std::uint64_t number, std::size_t count,
+                          bool least_first) {
+  const std::size_t begin = to.size();
+  to.resize(begin + count);
+  for (std::size_t i = 0; i < count; ++i)
+    to[begin + (least_first ? i : count - 1 - i)] = static_cast<unsigned char>(number >> 8 * i);
+}
+
+inline void append_big_endian(std::vector<unsigned char>& to, std::uint64_t number,
+                              std::size_t count = 4) {
+  append_number(to, number, count, false);
+}
+
+inline std::string_view text_of(std::span<const unsigned char> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+inline bool starts_with(std::span<const unsigned char> bytes, std::string_view text) {
+  return text_of(bytes).starts_with(text);
+}
+
+/// The letters before an EXIF block, which a JPEG must have and other formats may.
+inline constexpr std::string_view kExifMark("Exif\0\0", 6);
+
+}  // namespace convfilt
