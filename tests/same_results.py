@@ -23,6 +23,7 @@ Exit code: 0, 1 after a difference, 2 where nothing can run.
 """
 import argparse
 import concurrent.futures
+import difflib
 import hashlib
 import itertools
 import json
@@ -787,8 +788,10 @@ def differences(old, new):
             yield key, old.get(key), new.get(key)
 
 
-def shown(value):
-    return "nothing" if value is None else value if len(value) < 400 else value[:400] + "..."
+def shown(old, new):
+    """The lines that differ."""
+    lines = difflib.unified_diff((old or "nothing").splitlines(), (new or "nothing").splitlines(), n=0, lineterm="")
+    return [f"    {line[:300]}" for line in lines if not line.startswith(("---", "+++", "@@"))][:20]
 
 
 class Record:
@@ -889,7 +892,7 @@ def compare(options, programs, full, work):
             counts["different"] += 1
             print(f"case {i}: {case.text()}")
             for key, old, new in found:
-                print(f"  {key}: {shown(old)}\n  is now: {shown(new)}")
+                print("\n".join([f"  {key}:", *shown(old, new)]), flush=True)
     if options.record:
         Record(options.record).write(pictures, cases, results)
         print(f"same_results: {len(pairs)} cases kept in {options.record}, {counts['refused']} of them refusals")
