@@ -148,8 +148,14 @@ bool settle(int fd, const OutputTarget& target) {
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/// Reads to the end of `into` or of the file; negative on failure.
-ssize_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into) {
+/// Whether this error means that the file system or kernel has no nameless files.
+bool has_no_nameless(int error) {
+  return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
+}
+
+}  // namespace
+
+std::ptrdiff_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
     const ssize_t got =
@@ -159,15 +165,8 @@ ssize_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into) {
     if (got == 0) break;
     filled += std::size_t(got);
   }
-  return ssize_t(filled);
+  return std::ptrdiff_t(filled);
 }
-
-/// Whether this error means that the file system or kernel has no nameless files.
-bool has_no_nameless(int error) {
-  return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
-}
-
-}  // namespace
 
 bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes) {
   while (!bytes.empty()) {
@@ -413,23 +412,22 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes,
 }
 
 void check_writable(const std::string& path) {
-  const auto shown = [](const std::string& name) { return "'" + printable_name(name) + "'"; };
   const OutputTarget target = resolve_output(path);
   const std::string folder = folder_of(target.path);
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) {
-    throw IoError("cannot write " + shown(path) + ": its folder " + shown(folder) +
+    throw IoError("cannot write " + quoted_name(path) + ": its folder " + quoted_name(folder) +
                   " is not there (" + std::strerror(errno) + "); make it first");
   }
   const auto writable = [](const std::string& name) {
     return ::faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) == 0;
   };
   if (target.exists && !writable(target.path)) {
-    throw IoError("cannot write " + shown(path) + ": " + std::strerror(errno) +
+    throw IoError("cannot write " + quoted_name(path) + ": " + std::strerror(errno) +
                   "; change its permissions or write elsewhere");
   }
   if (!target.direct && !writable(folder)) {
-    throw IoError("cannot write " + shown(path) + ": its folder " + shown(folder) +
+    throw IoError("cannot write " + quoted_name(path) + ": its folder " + quoted_name(folder) +
                   " is not writable (" + std::strerror(errno) + "); write elsewhere");
   }
 }

@@ -111,6 +111,9 @@ int open_nameless(const std::string& what);
 /// Throws IoError for a nameless file that cannot be written, with errno and the remedy.
 [[noreturn]] void fail_nameless(const std::string& what, int error);
 
+/// Reads at `offset`, to the end of `into` or of the file; negative on failure, with errno set.
+std::ptrdiff_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into);
+
 /// Writes at `offset`; false on failure, with errno set.
 bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes);
 

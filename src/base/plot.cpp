@@ -36,12 +36,8 @@ class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("convfilt", MFD_CLOEXEC)) {
     if (fd_ < 0) fail(std::string("no memory for the script (") + std::strerror(errno) + ")");
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR) fail(std::strerror(errno));
-      if (written > 0) bytes.remove_prefix(std::size_t(written));
-    }
-    ::lseek(fd_, 0, SEEK_SET);
+    if (!write_at(fd_, 0, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}))
+      fail(std::strerror(errno));
   }
   ~MemoryFile() { ::close(fd_); }
   MemoryFile(const MemoryFile&) = delete;

@@ -27,28 +27,24 @@ struct Scored {
   std::string word;
 };
 
-std::vector<Scored> scored(std::string_view word, std::span<const std::string_view> candidates) {
+std::vector<Scored> scored(std::string_view word, const std::vector<std::string>& candidates) {
   std::vector<Scored> near;
   if (word.empty() || word.size() > kLongestWord) return near;
   const std::size_t limit = 1 + word.size() / 4;
-  for (std::string_view candidate : candidates) {
+  for (const std::string& candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongestWord) continue;
     const std::size_t distance = edit_distance(word, candidate);
     // Any two words are at most as many edits apart as the longer one has letters, so that means
     // nothing.
     if (distance <= limit && distance < std::max(word.size(), candidate.size())) {
-      near.push_back({distance, std::string(candidate)});
+      near.push_back({distance, candidate});
     } else if (word.size() >= 3 && begins(word, candidate)) {
-      near.push_back({limit, std::string(candidate)});
+      near.push_back({limit, candidate});
     }
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const Scored& a, const Scored& b) { return a.distance < b.distance; });
   return near;
-}
-
-std::vector<std::string_view> views(const std::vector<std::string>& words) {
-  return {words.begin(), words.end()};
 }
 
 }  // namespace
@@ -72,32 +68,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::vector<std::string> near_words(std::string_view word,
-                                    std::span<const std::string_view> candidates) {
-  std::vector<std::string> words;
-  for (Scored& near : scored(word, candidates)) words.push_back(std::move(near.word));
-  return words;
-}
-
-std::vector<std::string> near_words(std::string_view word,
-                                    const std::vector<std::string>& candidates) {
-  return near_words(word, views(candidates));
-}
-
-std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   const std::vector<Scored> near = scored(word, candidates);
   return near.empty() ? "" : near.front().word;
 }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  return nearest(word, views(candidates));
-}
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  return did_you_mean(word, views(candidates));
-}
-
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
   constexpr std::size_t kShown = 3;
   std::vector<Scored> near = scored(word, candidates);
   std::size_t ties = 0;

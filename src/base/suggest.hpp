@@ -13,21 +13,13 @@ namespace convfilt {
 /// number of letters to add, drop, change or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidates near `word`, the nearest first, and ties in the given order. A candidate is near
+/// The candidate nearest to `word`, the first of several; "" when none is near. A candidate is near
 /// if it is at most one edit away, plus one for every four letters of the word; or if it begins
 /// with the word, which then has at least three letters.
-std::vector<std::string> near_words(std::string_view word,
-                                    std::span<const std::string_view> candidates);
-std::vector<std::string> near_words(std::string_view word,
-                                    const std::vector<std::string>& candidates);
-
-/// The first of near_words, or "" when nothing is near.
-std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "; did you mean 'a' or 'b'?" with up to three equally near words; "" when nothing is near. It
 /// ends an error's first clause.
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "unknown border 'relect'; did you mean 'reflect'?", or the whole list when nothing is near.

@@ -169,7 +169,7 @@ void LineReader::read_key(std::string_view key, std::string_view value) {
     if (value.empty()) fail(value, "a value is missing; write 'name: my mask'");
     lines_.name = value;
   } else {
-    std::string near = did_you_mean(key, kKeys);
+    std::string near = did_you_mean(key, {kKeys.begin(), kKeys.end()});
     if (near.empty()) near = "; the keys are scale, offset, anchor and name";
     fail(key, "unknown key " + in_quotes(key) + near);
   }

@@ -63,16 +63,9 @@ class FileSource : public ByteSource {
 
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
     if (fd_ < 0) return copy_of(kept_, offset, into);
-    std::size_t filled = 0;
-    while (filled < into.size()) {
-      const ssize_t got =
-          ::pread(fd_, into.data() + filled, into.size() - filled, off_t(offset + filled));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail_system(path_, errno);
-      if (got == 0) break;
-      filled += std::size_t(got);
-    }
-    return filled;
+    const std::ptrdiff_t got = read_at(fd_, offset, into);
+    if (got < 0) fail_system(path_, errno);
+    return std::size_t(got);
   }
 
   std::span<const unsigned char> whole() override {

@@ -6,9 +6,12 @@
 
 namespace convfilt {
 
+std::size_t row_bytes(const Header& header) {
+  return std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth);
+}
+
 std::int64_t bytes_of(const Header& header) {
-  return std::int64_t{header.width} * header.height * header.channels *
-         std::int64_t(size_of(header.depth));
+  return std::int64_t(row_bytes(header)) * header.height;
 }
 
 std::string size_text(std::int64_t width, std::int64_t height) {

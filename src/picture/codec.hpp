@@ -63,7 +63,8 @@ struct Header {
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG
 };
 
-/// Bytes of all its samples.
+/// Bytes of the samples of a row, and of all.
+std::size_t row_bytes(const Header& header);
 std::int64_t bytes_of(const Header& header);
 
 /// "640x480".

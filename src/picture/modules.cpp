@@ -35,12 +35,7 @@ const Codec& module_codec(Module& module, FormatId format) {
   } catch (const IoError& error) {
     throw IoError("no codec for " + std::string(name_of(format)) + ": " + error.what());
   }
-  const Codec* codec = module.loaded->codec(format);
-  if (!codec) {
-    throw IoError("no codec for " + std::string(name_of(format)) + ": the module " + module.name +
-                  " has none");
-  }
-  return *codec;
+  return module.loaded->codec;
 }
 
 /// The codec that the program itself has for a format; null where it has none.

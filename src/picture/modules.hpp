@@ -15,13 +15,13 @@ namespace convfilt {
 /// Grows with each change of what program and modules share; the sizes tell of some that nobody
 /// counted.
 inline constexpr std::uint32_t kModuleInterface =
-    4u << 24 ^
+    5u << 24 ^
     std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
 
 /// What a module exports.
 struct CodecModule {
-  std::uint32_t interface;          ///< kModuleInterface of the module
-  const Codec* (*codec)(FormatId);  ///< null for a format that it does not know
+  std::uint32_t interface;  ///< kModuleInterface of the module
+  Codec codec;
 };
 
 /// The name of the exported function, which takes nothing and gives a const CodecModule*.

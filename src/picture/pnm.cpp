@@ -124,13 +124,12 @@ void spread_grey_alpha(const T* pairs, T* row, int width) {
   }
 }
 
-class PnmReader : public RowReader {
+class PnmReader : public FirstPictureReader {
  public:
   PnmReader(ByteSource& source, ReadContext& context)
-      : source_(source), context_(context), scanner_(source) {
+      : FirstPictureReader(source, context, FormatId::pnm), scanner_(source) {
     scanner_.next();
     const int kind = scanner_.next();
-    check_first_page(context, FormatId::pnm);
     if (kind == '7')
       read_pam_header();
     else if (kind == 'F' || kind == 'f')
@@ -178,10 +177,6 @@ class PnmReader : public RowReader {
   /// Row `y` as messages count it.
   std::string place(int y) const { return row_text(y + 1, header_.height); }
 
-  [[noreturn]] void give_up(const std::string& why) {
-    fail_with_nothing(context_, header_.format, why);
-  }
-
   /// A number of the header and the byte after it, which must be a blank.
   std::int64_t header_number(const std::string& what) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -211,7 +206,6 @@ class PnmReader : public RowReader {
   }
 
   void read_pnm_header(int kind) {
-    header_.format = FormatId::pnm;
     const std::int64_t width = header_number("width");
     set_size(width, header_number("height"));
     layout_.samples = kind % 3 == 0 ? 3 : 1;
@@ -415,8 +409,7 @@ class PnmReader : public RowReader {
     const int first = std::clamp(missing_above - next_row_, 0, rows.height);
     const int last = std::clamp(end - next_row_, first, rows.height);
     const std::size_t bytes = std::size_t(row_bytes());
-    const std::size_t held =
-        std::size_t(rows.width) * std::size_t(rows.channels) * size_of(header_.depth);
+    const std::size_t held = convfilt::row_bytes(header_);
     for (int y = 0; y < rows.height; ++y) {
       if (y < first || y >= last) std::memset(rows.row(y), 0, held);
     }
@@ -490,8 +483,6 @@ class PnmReader : public RowReader {
     return sniff(std::span(start).first(got), &following) && following == header_.format;
   }
 
-  ByteSource& source_;
-  ReadContext& context_;
   Scanner scanner_;
   Layout layout_;
   std::vector<std::uint16_t> levels_;  ///< of the file's samples; empty where they stay
@@ -508,7 +499,7 @@ class PnmWriter : public RowWriter {
         depth_(header.depth),
         height_(header.height),
         from_below_(header.format == FormatId::pfm),
-        row_bytes_(std::size_t(header.width) * std::size_t(header.channels) * size_of(depth_)) {
+        row_bytes_(convfilt::row_bytes(header)) {
     const std::string text = header_text(header);
     sink_.append({reinterpret_cast<const unsigned char*>(text.data()), text.size()});
     data_at_ = sink_.size();

@@ -48,18 +48,13 @@ Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
 class WebpReader : public WholeReader {
  public:
   WebpReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source), context_(context), file_(context.whole(source)) {
-    check_first_page(context, FormatId::webp);
+      : WholeReader(source, context, FormatId::webp), file_(context.whole(source)) {
     damage_ = damage_of(file_);
     WebPBitstreamFeatures features;
     const VP8StatusCode status = WebPGetFeatures(file_.data(), file_.size(), &features);
-    if (status != VP8_STATUS_OK) {
-      fail_with_nothing(context, FormatId::webp,
-                        damage_.empty() ? "its header is damaged" : damage_);
-    }
+    if (status != VP8_STATUS_OK) give_up(damage_.empty() ? "its header is damaged" : damage_);
     context.check_size(features.width, features.height);
     if (!damage_.empty()) context.damaged(damage_);
-    header_.format = FormatId::webp;
     header_.width = features.width;
     header_.height = features.height;
     header_.channels = features.has_alpha ? 4 : 3;
@@ -113,14 +108,10 @@ class WebpReader : public WholeReader {
   }
 
   void decode() override {
-    const auto area = [](int width, int height) {
-      return std::uint64_t(width) * std::uint64_t(height);
-    };
-    const std::uint64_t all = area(header_.width, header_.height);
     if (frame_.part)
-      check_canvas(context_, all, area(frame_.width, frame_.height));
+      check_canvas(context_, header_, frame_.width, frame_.height);
     else
-      context_.check_memory(all * std::uint64_t(header_.channels));
+      context_.check_memory(std::uint64_t(bytes_of(header_)));
     image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
     PictureView<std::byte> into = image_.view();
     // Rows that are not decoded are black. Where damage is refused there are none, and a header
@@ -149,12 +140,10 @@ class WebpReader : public WholeReader {
     WebPIDecGetRGB(decoder.get(), &last_row, nullptr, nullptr, nullptr);
     const std::string place = row_text(last_row, into.height);
     if (last_row == 0 && !context_.options().refuse_damaged)
-      fail_with_nothing(context_, FormatId::webp,
-                        damage_.empty() ? "its data is damaged" : damage_);
+      give_up(damage_.empty() ? "its data is damaged" : damage_);
     context_.damaged(status == VP8_STATUS_SUSPENDED ? ends_early(place) : data_damaged(place));
   }
 
-  ReadContext& context_;
   View file_, bitstream_;
   Image image_;
   std::string damage_;

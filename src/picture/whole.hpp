@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/contract/dispatch.hpp"
 #include "src/base/plural.hpp"
@@ -20,10 +21,33 @@ inline std::int64_t samples_of(const Header& header) {
   return std::int64_t{header.width} * header.height * header.channels;
 }
 
+/// Reads the first picture of a file, and refuses --page.
+class FirstPictureReader : public RowReader {
+ protected:
+  FirstPictureReader(ByteSource& source, ReadContext& context, FormatId format)
+      : source_(source), context_(context) {
+    header_.format = format;
+    if (context.options().page == 0) return;
+    context.fail("only the first picture of a " + std::string(name_of(format)) +
+                 " is read; leave out --page");
+  }
+
+  /// Refuses a file of which nothing is left; says whether --on-damage=warn helps.
+  [[noreturn]] void give_up(const std::string& damage) const {
+    if (context_.options().refuse_damaged) context_.damaged(damage);
+    context_.fail("nothing of this " + std::string(name_of(header_.format)) +
+                  " can be read: " + damage);
+  }
+
+  ByteSource& source_;
+  ReadContext& context_;
+};
+
 /// Decodes everything when the first row is asked for, and hands out rows.
-class WholeReader : public RowReader {
+class WholeReader : public FirstPictureReader {
  public:
-  explicit WholeReader(const ByteSource& source) : file_bytes_(std::int64_t(source.size())) {}
+  WholeReader(ByteSource& source, ReadContext& context, FormatId format)
+      : FirstPictureReader(source, context, format), file_bytes_(std::int64_t(source.size())) {}
 
   void read(PictureView<std::byte> rows) final {
     if (next_ == 0) decode();
@@ -95,17 +119,12 @@ class WholeWriter : public RowWriter {
   int next_ = 0;
 };
 
-/// Refuses a file of which nothing is left, in the words that say whether --on-damage=warn helps.
-[[noreturn]] inline void fail_with_nothing(ReadContext& context, FormatId format,
-                                           const std::string& damage) {
-  if (context.options().refuse_damaged) context.damaged(damage);
-  context.fail("nothing of this " + std::string(name_of(format)) + " can be read: " + damage);
-}
-
-/// Refuses a canvas that would take too much memory. One around a smaller picture costs a file no
-/// bytes, so it counts with all that the filter needs: alpha, and colours as floats.
-inline void check_canvas(const ReadContext& context, std::uint64_t canvas, std::uint64_t picture) {
+/// Refuses a canvas that would take too much memory. A few bytes name one of any size around a
+/// smaller picture, so it counts with all that the filter needs: alpha, and colours as floats.
+inline void check_canvas(const ReadContext& context, const Header& header, int width, int height) {
   constexpr std::uint64_t kRead = 4, kFiltered = 24;
+  const std::uint64_t canvas = std::uint64_t(header.width) * std::uint64_t(header.height),
+                      picture = std::uint64_t(width) * std::uint64_t(height);
   context.check_memory(canvas * (picture < canvas ? kFiltered : kRead) + picture);
 }
 
@@ -133,13 +152,6 @@ template <auto kDestroy>
 struct Destroy {
   void operator()(auto* object) const { kDestroy(object); }
 };
-
-/// Refuses --page for a format whose codec gives the first picture only.
-inline void check_first_page(const ReadContext& context, FormatId format) {
-  if (context.options().page == 0) return;
-  context.fail("only the first picture of a " + std::string(name_of(format)) +
-               " is read; leave out --page");
-}
 
 /// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and
 /// back.

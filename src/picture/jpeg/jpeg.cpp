@@ -132,24 +132,57 @@ void cmyk_to_bgr(const unsigned char* cmyk, bool inverted, int width, unsigned c
   }
 }
 
-class JpegReader : public RowReader {
+/// What reading and writing share: libjpeg's object, and the way out of its functions.
+template <class User, class Info>
+class WithLibjpeg {
  public:
-  JpegReader(ByteSource& source, ReadContext& context)
-      : source_(source), context_(context), buffer_(new unsigned char[kBufferBytes]) {
-    check_first_page(context, FormatId::jpeg);
-    jpeg_decompress_struct& info = owner_.info;
-    info.err = jpeg_std_error(&errors_);
+  WithLibjpeg(const WithLibjpeg&) = delete;
+  WithLibjpeg& operator=(const WithLibjpeg&) = delete;
+
+ protected:
+  WithLibjpeg() {
+    info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = [](j_common_ptr c) {
       Exit& exit = of(c).exit_;
       c->err->format_message(c, exit.message);
       leave(exit, c->err->msg_code);
     };
+    errors_.emit_message = [](j_common_ptr, int) {};
+    errors_.output_message = [](j_common_ptr) {};
+    info_.client_data = static_cast<User*>(this);
+  }
+  ~WithLibjpeg() { jpeg_destroy(reinterpret_cast<j_common_ptr>(&info_)); }
+
+  template <class Common>
+  static User& of(Common* info) {
+    return *static_cast<User*>(info->client_data);
+  }
+
+  /// Runs libjpeg's functions; false when they were left early.
+  template <class Work>
+  bool attempted(const Work& work) {
+    const bool done = attempt(exit_, work);
+    if (exit_.thrown) std::rethrow_exception(std::exchange(exit_.thrown, nullptr));
+    if (!done && (exit_.code == JERR_OUT_OF_MEMORY || exit_.code == JERR_NO_BACKING_STORE))
+      throw std::bad_alloc();
+    return done;
+  }
+
+  Exit exit_;
+  Info info_{};
+  jpeg_error_mgr errors_{};
+};
+
+class JpegReader : public FirstPictureReader,
+                   public WithLibjpeg<JpegReader, jpeg_decompress_struct> {
+ public:
+  JpegReader(ByteSource& source, ReadContext& context)
+      : FirstPictureReader(source, context, FormatId::jpeg),
+        buffer_(new unsigned char[kBufferBytes]) {
     errors_.emit_message = [](j_common_ptr c, int level) {
       if (level < 0) of(c).note_warning();
     };
-    errors_.output_message = [](j_common_ptr) {};
-    info.client_data = this;
-    run([&] { jpeg_create_decompress(&info); });
+    run([&] { jpeg_create_decompress(&info_); });
     set_source();
     read_header();
   }
@@ -164,12 +197,10 @@ class JpegReader : public RowReader {
   }
 
   /// libjpeg keeps all coefficients of several scans, two bytes each.
-  std::int64_t held_bytes() const override {
-    return several_scans_ ? coefficient_bytes(owner_.info) : 0;
-  }
+  std::int64_t held_bytes() const override { return several_scans_ ? coefficient_bytes(info_) : 0; }
 
   void finish() override {
-    if (!run([&] { jpeg_finish_decompress(&owner_.info); })) return;
+    if (!run([&] { jpeg_finish_decompress(&info_); })) return;
     if (source_ended_) return context_.damaged(kNoEnd);
     look_behind_end();
   }
@@ -177,21 +208,10 @@ class JpegReader : public RowReader {
  private:
   static constexpr const char* kNoEnd = "the file ends too early (no end-of-image marker)";
 
-  struct Owner {
-    jpeg_decompress_struct info{};
-    ~Owner() { jpeg_destroy_decompress(&info); }
-  };
-
-  template <class Common>
-  static JpegReader& of(Common* info) {
-    return *static_cast<JpegReader*>(info->client_data);
-  }
-
   /// Runs libjpeg's functions, then reports damage. False when they were left early.
   template <class Work>
   bool run(const Work& work) {
-    const bool done = attempt(exit_, work);
-    if (exit_.thrown) std::rethrow_exception(std::exchange(exit_.thrown, nullptr));
+    const bool done = attempted(work);
     if (!done) {
       given_up_ = true;
       if (exit_.code != kDamage) note_failure();
@@ -201,14 +221,12 @@ class JpegReader : public RowReader {
   }
 
   void report_damage() {
-    const bool nothing = first_rows_missing_ || (given_up_ && decoded_rows_ == 0);
-    if (nothing && !context_.options().refuse_damaged)
-      context_.fail("nothing of this JPEG can be read: " + damage_);
+    if (first_rows_missing_ || (given_up_ && decoded_rows_ == 0)) give_up(damage_);
     context_.damaged(damage_);
   }
 
   void set_source() {
-    owner_.info.src = &manager_;
+    info_.src = &manager_;
     manager_.init_source = [](j_decompress_ptr) {};
     manager_.term_source = [](j_decompress_ptr) {};
     manager_.resync_to_restart = jpeg_resync_to_restart;
@@ -243,8 +261,7 @@ class JpegReader : public RowReader {
     manager_.next_input_byte = buffer_.get();
     manager_.bytes_in_buffer = got;
     // An arithmetic decoder takes the end of the data for zeros without a word.
-    const jpeg_decompress_struct& info = owner_.info;
-    if (!source_ended_ || !info.arith_code || info.input_iMCU_row + 1 >= info.total_iMCU_rows)
+    if (!source_ended_ || !info_.arith_code || info_.input_iMCU_row + 1 >= info_.total_iMCU_rows)
       return 0;
     note_missing_rows();
     note_damage("");
@@ -268,15 +285,14 @@ class JpegReader : public RowReader {
     return offset_ - (source_ended_ ? 0 : manager_.bytes_in_buffer);
   }
 
-  int rows_per_step() const { return owner_.info.max_v_samp_factor * DCTSIZE; }
+  int rows_per_step() const { return info_.max_v_samp_factor * DCTSIZE; }
 
   std::string place() const {
-    const jpeg_decompress_struct& info = owner_.info;
     if (!started_) return "byte " + std::to_string(position());
-    const std::int64_t row = std::int64_t{info.input_iMCU_row} * rows_per_step();
-    const std::int64_t height = info.image_height;
+    const std::int64_t row = std::int64_t{info_.input_iMCU_row} * rows_per_step();
+    const std::int64_t height = info_.image_height;
     const std::string rows = row_text(std::min(row + 1, height), height);
-    return several_scans_ ? "scan " + std::to_string(info.input_scan_number) + ", " + rows : rows;
+    return several_scans_ ? "scan " + std::to_string(info_.input_scan_number) + ", " + rows : rows;
   }
 
   /// What libjpeg just said becomes the file's damage, if it is the first.
@@ -297,13 +313,12 @@ class JpegReader : public RowReader {
 
   /// A warning of libjpeg. It leaves libjpeg at once where damage is refused.
   void note_warning() {
-    jpeg_decompress_struct& info = owner_.info;
-    const int code = info.err->msg_code;
+    const int code = info_.err->msg_code;
     // These two are about versions; the pixels are whole.
     if (code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM) return;
-    if (code == JWRN_HIT_MARKER && info.unread_marker == JPEG_EOI) note_missing_rows();
+    if (code == JWRN_HIT_MARKER && info_.unread_marker == JPEG_EOI) note_missing_rows();
     char words[JMSG_LENGTH_MAX];
-    info.err->format_message(reinterpret_cast<j_common_ptr>(&info), words);
+    info_.err->format_message(reinterpret_cast<j_common_ptr>(&info_), words);
     note_damage(words);
     if (context_.options().refuse_damaged || exit_.thrown) leave(exit_, kDamage);
   }
@@ -311,21 +326,17 @@ class JpegReader : public RowReader {
   /// The rows after those that libjpeg is decoding are not in the file. Where an earlier scan
   /// brought all rows, they are there, if roughly.
   void note_missing_rows() {
-    const jpeg_decompress_struct& info = owner_.info;
-    if (!started_ || info.input_scan_number > 1) return;
-    const std::int64_t next = (std::int64_t{info.input_iMCU_row} + 1) * rows_per_step();
+    if (!started_ || info_.input_scan_number > 1) return;
+    const std::int64_t next = (std::int64_t{info_.input_iMCU_row} + 1) * rows_per_step();
     missing_from_ = int(std::min<std::int64_t>(missing_from_, next));
-    first_rows_missing_ |= info.input_iMCU_row == 0;
+    first_rows_missing_ |= info_.input_iMCU_row == 0;
   }
 
   /// libjpeg gave up.
   void note_failure() {
-    const jpeg_decompress_struct& info = owner_.info;
-    const std::int64_t width = info.image_width, height = info.image_height;
+    const std::int64_t width = info_.image_width, height = info_.image_height;
     const int number = errors_.msg_parm.i[0];
     switch (exit_.code) {
-      case JERR_OUT_OF_MEMORY:
-      case JERR_NO_BACKING_STORE: throw std::bad_alloc();
       case kTooManyScans:
         context_.fail("it has more than " + std::to_string(most_scans()) +
                       " scans, more than any picture of " + size_text(width, height) +
@@ -374,40 +385,37 @@ class JpegReader : public RowReader {
   }
 
   void read_header() {
-    jpeg_decompress_struct& info = owner_.info;
     run([&] {
       for (const int marker : {jpeg::kApp1, jpeg::kApp2, jpeg::kApp13, jpeg::kComment})
-        jpeg_save_markers(&info, marker, 0xFFFF);
-      jpeg_read_header(&info, TRUE);
+        jpeg_save_markers(&info_, marker, 0xFFFF);
+      jpeg_read_header(&info_, TRUE);
     });
     header_read_ = true;
-    context_.check_size(info.image_width, info.image_height);
-    if (info.data_precision != 8) fail_precision(info.data_precision);
-    const int components = info.num_components;
+    context_.check_size(info_.image_width, info_.image_height);
+    if (info_.data_precision != 8) fail_precision(info_.data_precision);
+    const int components = info_.num_components;
     if (components != 1 && components != 3 && components != 4) {
       context_.fail("it has " + std::to_string(components) +
                     " colour components, and only JPEGs of 1, 3 or 4 are read; convert it first");
     }
-    header_.format = FormatId::jpeg;
-    header_.width = int(info.image_width);
-    header_.height = int(info.image_height);
+    header_.width = int(info_.image_width);
+    header_.height = int(info_.image_height);
     header_.channels = components == 1 ? 1 : 3;
-    info.out_color_space = components == 1   ? JCS_GRAYSCALE
-                           : components == 3 ? JCS_EXT_BGR
-                                             : JCS_CMYK;
+    info_.out_color_space = components == 1   ? JCS_GRAYSCALE
+                            : components == 3 ? JCS_EXT_BGR
+                                              : JCS_CMYK;
     check_quantisation();
-    several_scans_ = jpeg_has_multiple_scans(&info);
+    several_scans_ = jpeg_has_multiple_scans(&info_);
     missing_from_ = header_.height;
-    take_metadata(jpeg::contents_of(saved_segments(info)));
+    take_metadata(jpeg::contents_of(saved_segments(info_)));
   }
 
   /// A step of 0 wipes out its coefficient, and libjpeg takes it without a word.
   void check_quantisation() {
-    const jpeg_decompress_struct& info = owner_.info;
-    for (int i = 0; i < info.num_components; ++i) {
-      const int number = info.comp_info[i].quant_tbl_no;
+    for (int i = 0; i < info_.num_components; ++i) {
+      const int number = info_.comp_info[i].quant_tbl_no;
       const JQUANT_TBL* table =
-          number >= 0 && number < NUM_QUANT_TBLS ? info.quant_tbl_ptrs[number] : nullptr;
+          number >= 0 && number < NUM_QUANT_TBLS ? info_.quant_tbl_ptrs[number] : nullptr;
       if (!table || std::find(std::begin(table->quantval), std::end(table->quantval), 0) ==
                         std::end(table->quantval))
         continue;
@@ -416,21 +424,20 @@ class JpegReader : public RowReader {
   }
 
   void take_metadata(jpeg::Contents contents) {
-    const jpeg_decompress_struct& info = owner_.info;
     for (const std::string& sentence : contents.left_out) context_.warn(sentence);
     header_.metadata = std::move(contents.metadata);
     announces_more_ = contents.announces_more;
     find_cut_picture(contents.pictures);
-    if (info.num_components == 4 && !header_.metadata.icc.empty()) {
+    if (info_.num_components == 4 && !header_.metadata.icc.empty()) {
       context_.warn("its CMYK becomes RGB by the plain formula; its colour profile is left out");
       header_.metadata.icc.clear();
     }
-    header_.metadata.resolution = resolution_of(info);
+    header_.metadata.resolution = resolution_of(info_);
     header_.orientation = exif_orientation(header_.metadata.exif);
-    const int table = info.comp_info[0].quant_tbl_no;
-    if (table >= 0 && table < NUM_QUANT_TBLS && info.quant_tbl_ptrs[table])
-      header_.quality = quality_of(*info.quant_tbl_ptrs[table]);
-    header_.subsampling = subsampling_of(info);
+    const int table = info_.comp_info[0].quant_tbl_no;
+    if (table >= 0 && table < NUM_QUANT_TBLS && info_.quant_tbl_ptrs[table])
+      header_.quality = quality_of(*info_.quant_tbl_ptrs[table]);
+    header_.subsampling = subsampling_of(info_);
   }
 
   /// Says which of several pictures the file ends within; none of them but the first is read, so
@@ -461,13 +468,12 @@ class JpegReader : public RowReader {
   /// the least, so memory stays below 1024 times the file's size; arithmetic coding has no such
   /// bound.
   void check_coefficients() {
-    const jpeg_decompress_struct& info = owner_.info;
     if (!several_scans_) return;
     std::uint64_t blocks = 0;
-    for (int i = 0; i < info.num_components; ++i)
+    for (int i = 0; i < info_.num_components; ++i)
       blocks +=
-          std::uint64_t{info.comp_info[i].width_in_blocks} * info.comp_info[i].height_in_blocks;
-    if (info.arith_code || blocks / 8 <= source_.size())
+          std::uint64_t{info_.comp_info[i].width_in_blocks} * info_.comp_info[i].height_in_blocks;
+    if (info_.arith_code || blocks / 8 <= source_.size())
       return context_.check_memory(blocks * sizeof(JBLOCK));
     damage_ = cannot_hold(source_.size(), header_);
     given_up_ = true;
@@ -477,27 +483,25 @@ class JpegReader : public RowReader {
   void start() {
     check_coefficients();
     started_ = true;
-    jpeg_decompress_struct& info = owner_.info;
-    info.progress = &progress_;
+    info_.progress = &progress_;
     progress_.progress_monitor = [](j_common_ptr c) { of(c).watch_scans(); };
-    run([&] { jpeg_start_decompress(&info); });
+    run([&] { jpeg_start_decompress(&info_); });
     if (several_scans_) {
       if (source_ended_) context_.damaged(kNoEnd);
       check_components();
     }
-    if (info.out_color_space == JCS_CMYK) line_.resize(std::size_t(header_.width) * 4);
+    if (info_.out_color_space == JCS_CMYK) line_.resize(std::size_t(header_.width) * 4);
   }
 
   /// libjpeg calls it while it reads scan after scan.
   void watch_scans() {
-    const jpeg_decompress_struct& info = owner_.info;
-    for (int i = 0; i < info.comps_in_scan; ++i)
-      seen_ |= 1u << info.cur_comp_info[i]->component_index;
-    if (info.input_scan_number > most_scans()) leave(exit_, kTooManyScans);
+    for (int i = 0; i < info_.comps_in_scan; ++i)
+      seen_ |= 1u << info_.cur_comp_info[i]->component_index;
+    if (info_.input_scan_number > most_scans()) leave(exit_, kTooManyScans);
   }
 
   void check_components() {
-    const int count = owner_.info.num_components;
+    const int count = info_.num_components;
     for (int i = 0; i < count; ++i) {
       if (seen_ >> i & 1) continue;
       context_.damaged(ends_early("colour component " + std::to_string(i + 1) + " of " +
@@ -508,21 +512,20 @@ class JpegReader : public RowReader {
 
   /// It calls libjpeg, so it is called through run().
   void decode(PictureView<std::byte> rows) {
-    jpeg_decompress_struct& info = owner_.info;
     constexpr int kMostLines = 16;
     for (int y = 0; y < rows.height; y = decoded_rows_ - next_row_) {
       JSAMPROW lines[kMostLines];
       if (!line_.empty()) {
         lines[0] = line_.data();
-        jpeg_read_scanlines(&info, lines, 1);
-        cmyk_to_bgr(line_.data(), info.saw_Adobe_marker, header_.width,
+        jpeg_read_scanlines(&info_, lines, 1);
+        cmyk_to_bgr(line_.data(), info_.saw_Adobe_marker, header_.width,
                     reinterpret_cast<unsigned char*>(rows.row(y)));
         ++decoded_rows_;
         continue;
       }
       const int count = std::min(kMostLines, rows.height - y);
       for (int i = 0; i < count; ++i) lines[i] = reinterpret_cast<JSAMPROW>(rows.row(y + i));
-      decoded_rows_ += int(jpeg_read_scanlines(&info, lines, JDIMENSION(count)));
+      decoded_rows_ += int(jpeg_read_scanlines(&info_, lines, JDIMENSION(count)));
     }
   }
 
@@ -551,14 +554,9 @@ class JpegReader : public RowReader {
     return true;
   }
 
-  ByteSource& source_;
-  ReadContext& context_;
   std::unique_ptr<unsigned char[]> buffer_;
-  Exit exit_;
-  jpeg_error_mgr errors_{};
   jpeg_source_mgr manager_{};
   jpeg_progress_mgr progress_{};
-  Owner owner_;
   std::uint64_t offset_ = 0;         ///< of the byte after the buffer
   std::vector<unsigned char> line_;  ///< CMYK
   std::string damage_;
@@ -570,7 +568,7 @@ class JpegReader : public RowReader {
        given_up_ = false, first_rows_missing_ = false, announces_more_ = false;
 };
 
-class JpegWriter : public RowWriter {
+class JpegWriter : public RowWriter, public WithLibjpeg<JpegWriter, jpeg_compress_struct> {
  public:
   JpegWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : sink_(sink), header_(header), buffer_(new unsigned char[kBufferBytes]) {
@@ -582,26 +580,16 @@ class JpegWriter : public RowWriter {
       throw UsageError("JPEG has no subsampling of " + size_text(factors.across, factors.down) +
                        "; choose one from 1x1 to 4x2");
     }
-    jpeg_compress_struct& info = owner_.info;
-    info.err = jpeg_std_error(&errors_);
-    errors_.error_exit = [](j_common_ptr c) {
-      Exit& exit = of(c).exit_;
-      c->err->format_message(c, exit.message);
-      leave(exit, c->err->msg_code);
-    };
-    errors_.emit_message = [](j_common_ptr, int) {};
-    errors_.output_message = [](j_common_ptr) {};
-    info.client_data = this;
-    run([&] { jpeg_create_compress(&info); });
+    run([&] { jpeg_create_compress(&info_); });
     set_destination();
     run([&] { configure(header, options, factors); });
     const jpeg::Segments segments = jpeg::segments_of(header.metadata);
     warnings_ = segments.left_out;
     header_.metadata = {};
     run([&] {
-      jpeg_start_compress(&info, TRUE);
+      jpeg_start_compress(&info_, TRUE);
       for (const jpeg::Segment& segment : segments.list) {
-        jpeg_write_marker(&info, segment.marker, segment.payload.data(),
+        jpeg_write_marker(&info_, segment.marker, segment.payload.data(),
                           static_cast<unsigned>(segment.payload.size()));
       }
     });
@@ -617,65 +605,49 @@ class JpegWriter : public RowWriter {
           // libjpeg only reads them.
           lines[i] = reinterpret_cast<JSAMPROW>(const_cast<std::byte*>(rows.row(y + i)));
         }
-        jpeg_write_scanlines(&owner_.info, lines, JDIMENSION(count));
+        jpeg_write_scanlines(&info_, lines, JDIMENSION(count));
         y += count;
       }
     });
   }
 
   void finish() override {
-    run([&] { jpeg_finish_compress(&owner_.info); });
+    run([&] { jpeg_finish_compress(&info_); });
   }
 
   /// A progressive file is written from all coefficients.
   std::int64_t held_bytes() const override {
-    return owner_.info.num_scans > 1 ? coefficient_bytes(owner_.info) : 0;
+    return info_.num_scans > 1 ? coefficient_bytes(info_) : 0;
   }
 
  private:
-  struct Owner {
-    jpeg_compress_struct info{};
-    ~Owner() { jpeg_destroy_compress(&info); }
-  };
-
-  template <class Common>
-  static JpegWriter& of(Common* info) {
-    return *static_cast<JpegWriter*>(info->client_data);
-  }
-
   template <class Work>
   void run(const Work& work) {
-    const bool done = attempt(exit_, work);
-    if (exit_.thrown) std::rethrow_exception(std::exchange(exit_.thrown, nullptr));
-    if (done) return;
-    if (exit_.code == JERR_OUT_OF_MEMORY || exit_.code == JERR_NO_BACKING_STORE)
-      throw std::bad_alloc();
-    fail_to_encode(header_, exit_.message);
+    if (!attempted(work)) fail_to_encode(header_, exit_.message);
   }
 
   /// The settings are libjpeg's own where nobody says otherwise. OpenCV keeps them, too.
   void configure(const Header& header, const WriteOptions& options, Subsampling factors) {
-    jpeg_compress_struct& info = owner_.info;
     const bool grey = header.channels == 1;
-    info.image_width = JDIMENSION(header.width);
-    info.image_height = JDIMENSION(header.height);
-    info.input_components = header.channels;
-    info.in_color_space = grey ? JCS_GRAYSCALE : JCS_EXT_BGR;
-    jpeg_set_defaults(&info);
-    jpeg_set_quality(&info, options.quality.value_or(kDefaultJpegQuality), TRUE);
+    info_.image_width = JDIMENSION(header.width);
+    info_.image_height = JDIMENSION(header.height);
+    info_.input_components = header.channels;
+    info_.in_color_space = grey ? JCS_GRAYSCALE : JCS_EXT_BGR;
+    jpeg_set_defaults(&info_);
+    jpeg_set_quality(&info_, options.quality.value_or(kDefaultJpegQuality), TRUE);
     if (!grey) {
-      info.comp_info[0].h_samp_factor = factors.across;
-      info.comp_info[0].v_samp_factor = factors.down;
+      info_.comp_info[0].h_samp_factor = factors.across;
+      info_.comp_info[0].v_samp_factor = factors.down;
     }
-    if (options.progressive) jpeg_simple_progression(&info);
+    if (options.progressive) jpeg_simple_progression(&info_);
     const jpeg::Density density = jpeg::density_of(header.metadata.resolution);
-    info.density_unit = density.unit;
-    info.X_density = density.x;
-    info.Y_density = density.y;
+    info_.density_unit = density.unit;
+    info_.X_density = density.x;
+    info_.Y_density = density.y;
   }
 
   void set_destination() {
-    owner_.info.dest = &manager_;
+    info_.dest = &manager_;
     manager_.init_destination = [](j_compress_ptr c) { of(c).begin_buffer(); };
     manager_.empty_output_buffer = [](j_compress_ptr c) -> boolean {
       of(c).flush(kBufferBytes);
@@ -709,10 +681,7 @@ class JpegWriter : public RowWriter {
   ByteSink& sink_;
   Header header_;
   std::unique_ptr<unsigned char[]> buffer_;
-  Exit exit_;
-  jpeg_error_mgr errors_{};
   jpeg_destination_mgr manager_{};
-  Owner owner_;
 };
 
 }  // namespace

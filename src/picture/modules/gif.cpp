@@ -185,14 +185,11 @@ class Strings {
 class GifReader : public WholeReader {
  public:
   GifReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source), source_(source), context_(context) {
-    check_first_page(context, FormatId::gif);
+      : WholeReader(source, context, FormatId::gif) {
     blocks_ = walk(context.whole(source));
-    if (blocks_.pictures == 0)
-      fail_with_nothing(context, FormatId::gif, ends_early("no picture in it"));
+    if (blocks_.pictures == 0) give_up(ends_early("no picture in it"));
     // Some writers leave the screen without a size, and mean that of the picture.
     const bool sized = blocks_.screen_width > 0 && blocks_.screen_height > 0;
-    header_.format = FormatId::gif;
     header_.width = sized ? blocks_.screen_width : blocks_.left + blocks_.width;
     header_.height = sized ? blocks_.screen_height : blocks_.top + blocks_.height;
     const bool covered = blocks_.left == 0 && blocks_.top == 0 && blocks_.width >= header_.width &&
@@ -200,7 +197,7 @@ class GifReader : public WholeReader {
     header_.channels = covered && blocks_.transparent < 0 ? 3 : 4;
     context.check_size(header_.width, header_.height);
     context.check_size(blocks_.width, blocks_.height);
-    check_memory();
+    check_canvas(context, header_, blocks_.width, blocks_.height);
     if (blocks_.is_cut)
       context.damaged(
           ends_early("after " + std::to_string(source.size()) + " bytes, without an end mark"));
@@ -217,17 +214,15 @@ class GifReader : public WholeReader {
 
  protected:
   void decode() override {
-    if (blocks_.colours.empty())
-      fail_with_nothing(context_, FormatId::gif, "it has no table of colours");
+    if (blocks_.colours.empty()) give_up("it has no table of colours");
     constexpr int kMostBits = 8;
     const int bits = blocks_.data.empty() ? 0 : blocks_.data.front();
     if (bits < 1 || bits > kMostBits)
-      fail_with_nothing(context_, FormatId::gif,
-                        data_damaged("indices of " + std::to_string(bits) + " bits"));
+      give_up(data_damaged("indices of " + std::to_string(bits) + " bits"));
     order_rows();
     indices_.resize(std::size_t(blocks_.width) * std::size_t(blocks_.height));
     take_codes(bits);
-    if (decoded_ < std::size_t(blocks_.width)) fail_with_nothing(context_, FormatId::gif, damage_);
+    if (decoded_ < std::size_t(blocks_.width)) give_up(damage_);
     for (std::size_t row = 0; row < order_.size() && damage_.empty(); ++row) check_colours(row);
     if (!damage_.empty()) context_.damaged(damage_);
   }
@@ -250,15 +245,6 @@ class GifReader : public WholeReader {
   }
 
  private:
-  /// A few bytes can name a screen of any size around a picture of one pixel.
-  void check_memory() const {
-    const auto area = [](int width, int height) {
-      return std::uint64_t(width) * std::uint64_t(height);
-    };
-    check_canvas(context_, area(header_.width, header_.height),
-                 area(blocks_.width, blocks_.height));
-  }
-
   std::size_t colours() const { return blocks_.colours.size() / 3; }
 
   /// Interlaced rows come in four passes.
@@ -318,8 +304,6 @@ class GifReader : public WholeReader {
     }
   }
 
-  ByteSource& source_;
-  ReadContext& context_;
   Blocks blocks_;
   std::vector<int> order_;              ///< the picture's rows as they are stored
   std::vector<std::size_t> stored_;     ///< and for each row, the place where it is
@@ -328,16 +312,11 @@ class GifReader : public WholeReader {
   std::string damage_;                  ///< the first; empty where there is none
 };
 
-constexpr Codec kGifCodec{open_with<GifReader>, nullptr};
-
-const Codec* codec(FormatId format) {
-  return format == FormatId::gif ? &kGifCodec : nullptr;
-}
-
 }  // namespace
 }  // namespace convfilt
 
 extern "C" const convfilt::CodecModule* module_of_convfilt() {
-  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  static constexpr convfilt::CodecModule kModule{
+      convfilt::kModuleInterface, {convfilt::open_with<convfilt::GifReader>, nullptr}};
   return &kModule;
 }

@@ -2,7 +2,6 @@
 #include <libheif/heif.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -161,10 +160,8 @@ std::uint16_t widened(unsigned value, int bits) {
 
 class HeifReader : public WholeReader {
  public:
-  HeifReader(ByteSource& source, ReadContext& context, FormatId format)
-      : WholeReader(source), context_(context), heif_(make_context()) {
-    check_first_page(context, format);
-    header_.format = format;
+  HeifReader(ByteSource& source, ReadContext& context)
+      : WholeReader(source, context, format_of(source, context.name())), heif_(make_context()) {
     const Bytes bytes = context.whole(source);
     look_at_boxes(bytes);
     if (!cut_.empty() && context.options().refuse_damaged) context.damaged(cut_);
@@ -367,7 +364,7 @@ class HeifReader : public WholeReader {
     }
     const bool ends = error.subcode == heif_suberror_End_of_data;
     const std::string why = ends ? ends_early(text_of(error)) : data_damaged(text_of(error));
-    fail_with_nothing(context_, header_.format, cut_.empty() ? why : cut_);
+    give_up(cut_.empty() ? why : cut_);
   }
 
   void read_metadata() {
@@ -402,7 +399,6 @@ class HeifReader : public WholeReader {
     }
   }
 
-  ReadContext& context_;
   std::string cut_;  ///< where the file ends too early; empty when it does not
   const Context heif_;
   Handle handle_;
@@ -550,28 +546,12 @@ class HeifWriter : public WholeWriter {
   int stride_ = 0, bits_ = 8;
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  std::array<unsigned char, kSniffedBytes> start{};
-  FormatId format = FormatId::heic;
-  sniff(std::span(start).first(source.read(0, start)), &format);
-  return std::make_unique<HeifReader>(source, context, format);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
-                                  const WriteOptions& options) {
-  return std::make_unique<HeifWriter>(sink, header, options);
-}
-
-constexpr Codec kHeifCodec{open, create};
-
-const Codec* codec(FormatId format) {
-  return format == FormatId::heic || format == FormatId::avif ? &kHeifCodec : nullptr;
-}
-
 }  // namespace
 }  // namespace convfilt
 
 extern "C" const convfilt::CodecModule* module_of_convfilt() {
-  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  static constexpr convfilt::CodecModule kModule{
+      convfilt::kModuleInterface,
+      {convfilt::open_with<convfilt::HeifReader>, convfilt::create_with<convfilt::HeifWriter>}};
   return &kModule;
 }

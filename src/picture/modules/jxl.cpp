@@ -61,17 +61,11 @@ JxlPixelFormat pixel_format(const Header& header) {
   return {std::uint32_t(header.channels), type, JXL_NATIVE_ENDIAN, 0};
 }
 
-std::size_t row_bytes(const Header& header) {
-  return std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth);
-}
-
 class JxlReader : public WholeReader {
  public:
   JxlReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source), source_(source), context_(context) {
-    check_first_page(context, FormatId::jxl);
+      : WholeReader(source, context, FormatId::jxl) {
     context.admit(file_bytes_);
-    header_.format = FormatId::jxl;
     read_header();
     context.check_size(header_.width, header_.height);
   }
@@ -84,8 +78,8 @@ class JxlReader : public WholeReader {
   void decode() override {
     quiet_errors();
     const JxlPixelFormat format = pixel_format(header_);
-    context_.check_memory(row_bytes(header_) * std::size_t(header_.height));
-    pixels_.resize(row_bytes(header_) * std::size_t(header_.height));
+    context_.check_memory(std::uint64_t(bytes_of(header_)));
+    pixels_.resize(std::size_t(bytes_of(header_)));
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE);
     while (true) {
       switch (JxlDecoderProcessInput(decoder.get())) {
@@ -185,17 +179,17 @@ class JxlReader : public WholeReader {
         }
         case JXL_DEC_SUCCESS:
           end_box();
-          if (!has_info) fail_with_nothing(context_, FormatId::jxl, cut_at_end());
+          if (!has_info) give_up(cut_at_end());
           return;
         case JXL_DEC_NEED_MORE_INPUT:
-          if (!has_info) fail_with_nothing(context_, FormatId::jxl, cut_at_end());
+          if (!has_info) give_up(cut_at_end());
           if (is_closed) return context_.damaged(cut_at_end());
           // A box may go to the end of the file, which the decoder does not know by itself.
           JxlDecoderCloseInput(decoder.get());
           is_closed = true;
           break;
         default:
-          if (!has_info) fail_with_nothing(context_, FormatId::jxl, data_damaged("libjxl gave up"));
+          if (!has_info) give_up(data_damaged("libjxl gave up"));
           return context_.damaged(is_closed ? cut_at_end() : data_damaged("libjxl gave up"));
       }
     }
@@ -263,13 +257,11 @@ class JxlReader : public WholeReader {
   void take_part(JxlDecoder& decoder, const std::string& damage) {
     if (!context_.options().refuse_damaged && JxlDecoderFlushImage(&decoder) == JXL_DEC_SUCCESS)
       return context_.damaged(damage);
-    fail_with_nothing(context_, FormatId::jxl, damage);
+    give_up(damage);
   }
 
   static constexpr std::size_t kBoxStep = 1 << 16, kLargestBox = std::size_t{1} << 28;
 
-  ByteSource& source_;
-  ReadContext& context_;
   bool is_grey_ = false, is_animated_ = false;
   std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
 };
@@ -313,7 +305,7 @@ class JxlWriter : public WholeWriter {
  protected:
   std::int64_t bytes_of_library() const override { return 22 * samples_of(header_); }
 
-  void begin() override { pixels_.resize(row_bytes(header_) * std::size_t(header_.height)); }
+  void begin() override { pixels_.resize(std::size_t(bytes_of(header_))); }
 
   void put_row(int y, const std::byte* from) override {
     copy_row_reversed(from, pixels_.data() + std::size_t(y) * row_bytes(header_), header_);
@@ -385,25 +377,12 @@ class JxlWriter : public WholeWriter {
   std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  return std::make_unique<JxlReader>(source, context);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
-                                  const WriteOptions& options) {
-  return std::make_unique<JxlWriter>(sink, header, options);
-}
-
-constexpr Codec kJxlCodec{open, create};
-
-const Codec* codec(FormatId format) {
-  return format == FormatId::jxl ? &kJxlCodec : nullptr;
-}
-
 }  // namespace
 }  // namespace convfilt
 
 extern "C" const convfilt::CodecModule* module_of_convfilt() {
-  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  static constexpr convfilt::CodecModule kModule{
+      convfilt::kModuleInterface,
+      {convfilt::open_with<convfilt::JxlReader>, convfilt::create_with<convfilt::JxlWriter>}};
   return &kModule;
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstring>
 #include <iterator>
@@ -51,11 +50,7 @@ cv::Mat decode_as_file(const Bytes& bytes) {
     }
   } const file;
   if (file.fd < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
-  for (std::size_t written = 0; written < bytes.size();) {
-    const ssize_t count = ::write(file.fd, bytes.data() + written, bytes.size() - written);
-    if (count <= 0) throw std::bad_alloc();
-    written += std::size_t(count);
-  }
+  if (!write_at(file.fd, 0, bytes)) throw std::bad_alloc();
   return cv::imread("/proc/self/fd/" + std::to_string(file.fd), cv::IMREAD_UNCHANGED);
 }
 
@@ -128,10 +123,9 @@ bool is_only_here(FormatId format) {
 /// Decodes when it is opened: only decoded pixels tell which channels and depth OpenCV gives.
 class OpencvReader : public WholeReader {
  public:
-  OpencvReader(ByteSource& source, ReadContext& context, FormatId format)
-      : WholeReader(source), context_(context) {
-    check_first_page(context, format);
-    header_.format = format;
+  OpencvReader(ByteSource& source, ReadContext& context)
+      : WholeReader(source, context, format_of(source, context.name())) {
+    const FormatId format = header_.format;
     // OpenCV counts bytes in an int, and inspect() appends some.
     constexpr std::uint64_t kMost = INT32_MAX - 16;
     if (source.size() > kMost)
@@ -143,7 +137,7 @@ class OpencvReader : public WholeReader {
     if (!facts.refusal.empty()) context.fail(facts.refusal);
     if (facts.width > 0 || facts.height > 0) check_size(facts);
     if (!facts.damage.empty()) {
-      if (facts.is_lost) fail_with_nothing(context, format, facts.damage);
+      if (facts.is_lost) give_up(facts.damage);
       if (context.options().refuse_damaged) context.damaged(facts.damage);
     }
     if (is_only_here(format)) admit(facts, source.size());
@@ -203,14 +197,11 @@ class OpencvReader : public WholeReader {
       }
       why = cause_in(error);
     }
-    fail_with_nothing(
-        context_, header_.format,
-        facts.damage.empty()
-            ? "its data is damaged, or of a kind that OpenCV does not read (" + why + ")"
-            : facts.damage);
+    give_up(facts.damage.empty()
+                ? "its data is damaged, or of a kind that OpenCV does not read (" + why + ")"
+                : facts.damage);
   }
 
-  ReadContext& context_;
   cv::Mat pixels_;
 };
 
@@ -324,35 +315,13 @@ class OpencvWriter : public WholeWriter {
   cv::Mat pixels_;
 };
 
-std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
-  std::array<unsigned char, kSniffedBytes> start{};
-  FormatId format = FormatId::bmp;
-  sniff(std::span(start).first(source.read(0, start)), &format);
-  return std::make_unique<OpencvReader>(source, context, format);
-}
-
-std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
-                                  const WriteOptions& options) {
-  return std::make_unique<OpencvWriter>(sink, header, options);
-}
-
-constexpr Codec kOpencvCodec{open, create};
-
-const Codec* codec(FormatId format) {
-  switch (format) {
-    case FormatId::heic:
-    case FormatId::avif:
-    case FormatId::jxl:
-    case FormatId::gif: return nullptr;
-    default: return &kOpencvCodec;
-  }
-}
-
 }  // namespace
 }  // namespace convfilt
 
 extern "C" const convfilt::CodecModule* module_of_convfilt() {
-  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  static constexpr convfilt::CodecModule kModule{
+      convfilt::kModuleInterface,
+      {convfilt::open_with<convfilt::OpencvReader>, convfilt::create_with<convfilt::OpencvWriter>}};
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   return &kModule;
 }

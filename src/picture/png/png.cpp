@@ -74,11 +74,10 @@ extern "C" void convfilt_png_warning(png_structp png, png_const_charp message) {
   if (!exit.damage[0] && tells_damage(message)) copy_text(exit.damage, message);
 }
 
-class PngReader : public RowReader {
+class PngReader : public FirstPictureReader {
  public:
   PngReader(ByteSource& source, ReadContext& context)
-      : source_(source), context_(context), buffer_(kBufferBytes) {
-    check_first_page(context, FormatId::png);
+      : FirstPictureReader(source, context, FormatId::png), buffer_(kBufferBytes) {
     const png::Contents contents = png::contents_of(source);
 #ifdef CONVFILT_HAS_ISAL
     if (contents.pixels_at > 0)
@@ -106,18 +105,17 @@ class PngReader : public RowReader {
 
   void read(PictureView<std::byte> rows) override {
     if (passes_ > 1 && all_.empty()) read_interlaced();
-    const std::size_t row_bytes =
-        std::size_t(header_.width) * std::size_t(header_.channels) * size_of(header_.depth);
+    const std::size_t bytes = row_bytes(header_);
     for (int y = 0; y < rows.height; ++y, ++next_row_) {
       auto* const row = reinterpret_cast<unsigned char*>(rows.row(y));
       if (!all_.empty()) {
-        std::memcpy(row, std::as_const(all_).view().row(next_row_), row_bytes);
+        std::memcpy(row, std::as_const(all_).view().row(next_row_), bytes);
       } else if (context_.is_damaged() && gave_up_) {
-        std::memset(row, 0, row_bytes);
+        std::memset(row, 0, bytes);
       } else if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) {
         // The last row is there when libpng gives up on what follows it.
-        if (int(png_get_current_row_number(png_)) <= next_row_) std::memset(row, 0, row_bytes);
-        give_up(next_row_);
+        if (int(png_get_current_row_number(png_)) <= next_row_) std::memset(row, 0, bytes);
+        give_up_at(next_row_);
       } else {
         look_for_damage(next_row_);
       }
@@ -130,7 +128,7 @@ class PngReader : public RowReader {
 
   void finish() override {
     if (gave_up_) return;
-    if (!attempt(exit_, [&] { png_read_end(png_, nullptr); })) return give_up(header_.height);
+    if (!attempt(exit_, [&] { png_read_end(png_, nullptr); })) return give_up_at(header_.height);
     look_for_damage(header_.height);
   }
 
@@ -211,7 +209,6 @@ class PngReader : public RowReader {
       context_.leaves_out("the transparent grey level of this PNG is read as opaque");
     if (contents.animated)
       context_.leaves_out("only the first picture of this animated PNG is read");
-    header_.format = FormatId::png;
     header_.width = int(width);
     header_.height = int(height);
     header_.channels = grey ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
@@ -249,7 +246,7 @@ class PngReader : public RowReader {
     for (int pass = 0; pass < passes_; ++pass) {
       for (int y = 0; y < view.height; ++y) {
         auto* const row = reinterpret_cast<unsigned char*>(view.row(y));
-        if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) return give_up(y);
+        if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) return give_up_at(y);
         look_for_damage(y);
       }
       first_pass_ = false;
@@ -260,11 +257,11 @@ class PngReader : public RowReader {
   /// a small file cannot have it all.
   void check_interlaced() {
     constexpr std::uint64_t kMostInflated = 1032;
-    const auto pixels = std::uint64_t(header_.width) * std::uint64_t(header_.height);
-    context_.check_memory(pixels * std::uint64_t(header_.channels) * size_of(header_.depth));
-    const std::uint64_t stored = pixels * stored_bits_ / 8;
+    context_.check_memory(std::uint64_t(bytes_of(header_)));
+    const std::uint64_t stored =
+        std::uint64_t(header_.width) * std::uint64_t(header_.height) * stored_bits_ / 8;
     if (stored / kMostInflated <= source_.size()) return;
-    fail_with_nothing(context_, FormatId::png, cannot_hold(source_.size(), header_));
+    give_up(cannot_hold(source_.size(), header_));
   }
 
   bool reads_stored() const {
@@ -280,12 +277,12 @@ class PngReader : public RowReader {
   }
 
   /// Reports why no more rows can be read.
-  void give_up(int row) {
+  void give_up_at(int row) {
     gave_up_ = true;
     if (exit_.thrown) std::rethrow_exception(exit_.thrown);
     const std::string why =
         exit_.ended ? ends_early(place(row)) : data_damaged(place(row) + ": " + exit_.message);
-    if (row == 0 && first_pass_) fail_with_nothing(context_, FormatId::png, why);
+    if (row == 0 && first_pass_) give_up(why);
     context_.damaged(why);
   }
 
@@ -335,11 +332,9 @@ class PngReader : public RowReader {
                             : exit_.ended
                                 ? ends_early("in its header")
                                 : "its header is damaged (" + std::string(exit_.message) + ")";
-    fail_with_nothing(context_, FormatId::png, why);
+    give_up(why);
   }
 
-  ByteSource& source_;
-  ReadContext& context_;
   Exit exit_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -452,7 +447,7 @@ class PngWriter : public RowWriter {
       : sink_(sink),
         header_(header),
         level_(options.compression.value_or(-1)),
-        row_(std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth)),
+        row_(row_bytes(header)),
         checksum_(checksum_of({})) {
     constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     sink_.append(kSignature);

@@ -1305,8 +1305,7 @@ constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
 Coding coding_for(const Header& header, const WriteOptions& options) {
   constexpr std::size_t kStripBytes = std::size_t{128} << 10;
   Coding coding;
-  const std::size_t row =
-      std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth);
+  const std::size_t row = row_bytes(header);
   coding.rows_per_strip =
       int(std::clamp<std::size_t>(kStripBytes / row, 1, std::size_t(header.height)));
   coding.little = exif_is_little(header.metadata.exif).value_or(kHostIsLittle);
