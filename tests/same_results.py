@@ -17,7 +17,8 @@ Cases come in four groups, or those of --groups:
 The cases are the same on every machine; --seed makes others. Times are left out of what is compared, and so
 is the order of lines where several threads write them. --ignore messages,json,help compares less, for changes
 that mean to change those; --only TEXT runs the cases whose command holds TEXT; --list prints the commands;
---keep FOLDER keeps results that differ. Prints each difference, then the number of cases.
+--keep FOLDER keeps results that differ; --part 2/4 runs every fourth case, from the second on. Prints each
+difference, then the number of cases.
 
 Exit code: 0, 1 after a difference, 2 where nothing can run.
 """
@@ -835,6 +836,7 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--ignore", default="")
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("--keep")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -864,7 +866,8 @@ def compare(options, programs, full, work):
         for line in made.missing:
             print(f"left out: {line}")
         cases = make_cases(options.groups.split(","), options.seed, full, pictures)
-    pairs = [(i, case) for i, case in enumerate(cases) if options.only in case.text()]
+    part, parts = map(int, options.part.split("/"))
+    pairs = [(i, case) for i, case in enumerate(cases) if options.only in case.text() and i % parts == part - 1]
     if options.list:
         print("\n".join(case.text() for _, case in pairs))
         return 0

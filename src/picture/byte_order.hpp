@@ -1,6 +1,7 @@
 /// Whole numbers among the bytes of a file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,6 +49,11 @@ inline std::string_view text_of(std::span<const unsigned char> bytes) {
 
 inline bool starts_with(std::span<const unsigned char> bytes, std::string_view text) {
   return text_of(bytes).starts_with(text);
+}
+
+/// Whether there is nothing but the zeros that some writers and disks fill up with.
+inline bool has_only_zeros(std::span<const unsigned char> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
 }
 
 /// The letters before an EXIF block, which a JPEG must have and other formats may.

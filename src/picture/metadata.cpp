@@ -179,9 +179,8 @@ Bytes iim_records(Bytes bytes) {
     if (extended || end + 5 + length > bytes.size()) return bytes;
     end += 5 + length;
   }
-  const bool only_zeros = std::all_of(bytes.begin() + std::ptrdiff_t(end), bytes.end(),
-                                      [](unsigned char byte) { return byte == 0; });
-  if (end > 0 && bytes.size() - end < 4 && only_zeros) bytes.resize(end);
+  const bool has_filling = end > 0 && bytes.size() - end < 4;
+  if (has_filling && has_only_zeros(std::span(bytes).subspan(end))) bytes.resize(end);
   return bytes;
 }
 
@@ -372,7 +371,7 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
 
 void set_xmp_upright(Bytes& xmp) {
   constexpr std::string_view kName = "tiff:Orientation";
-  const std::string_view text(reinterpret_cast<const char*>(xmp.data()), xmp.size());
+  const std::string_view text = text_of(xmp);
   for (std::size_t at = text.find(kName); at != text.npos; at = text.find(kName, at)) {
     const bool end_tag = at > 0 && text[at - 1] == '/';
     at += kName.size();

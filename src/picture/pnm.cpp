@@ -10,8 +10,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/codec_parts.hpp"
 #include "src/picture/sample_type.hpp"
-#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/codec_parts.hpp"
 #include "src/picture/image.hpp"
-#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {

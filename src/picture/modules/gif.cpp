@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/picture/codec_parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {

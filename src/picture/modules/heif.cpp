@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "src/base/source_text.hpp"
+#include "src/picture/codec_parts.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {

@@ -15,10 +15,10 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/codec_parts.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/whole.hpp"
+#include "src/picture/codec_parts.hpp"
 
 namespace convfilt::png {
 namespace {

@@ -31,9 +31,9 @@
 #ifdef CONVFILT_HAS_ISAL
 #include "src/picture/png/stream.hpp"
 #endif
+#include "src/picture/codec_parts.hpp"
 #include "src/picture/left_by_jump.hpp"
 #include "src/picture/sample_type.hpp"
-#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,4 +1,5 @@
-/// For codecs whose library decodes and encodes whole pictures only.
+/// What several codecs share: readers and writers of whole pictures, words for damage, small
+/// helpers.
 #pragma once
 
 #include <algorithm>
@@ -131,11 +132,6 @@ inline void check_canvas(const ReadContext& context, const Header& header, int w
 /// What is said of a file that goes on behind its picture.
 inline std::string bytes_follow(std::uint64_t count) {
   return plural(count, "byte") + (count == 1 ? " follows" : " follow") + " the end of the picture";
-}
-
-/// Whether there is nothing but the zeros that some writers and disks fill up with.
-inline bool has_only_zeros(std::span<const unsigned char> bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
 }
 
 /// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
