@@ -1,6 +1,5 @@
 #include "src/base/plot.hpp"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -30,8 +29,8 @@ struct Outcome {
   throw IoError("cannot draw: " + why);
 }
 
-/// A file in memory. The script and the messages lie in such files, so the only pipe can be read to
-/// its end.
+/// A file in memory. gnuplot's input and output are such files, so neither program waits for a
+/// pipe.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("convfilt", MFD_CLOEXEC)) {
@@ -56,26 +55,13 @@ class MemoryFile {
   int fd_;
 };
 
-std::string read_to_end(int fd) {
-  std::string all;
-  char block[1 << 16];
-  for (ssize_t got; (got = ::read(fd, block, sizeof block)) != 0;) {
-    if (got < 0 && errno != EINTR) break;
-    if (got > 0) all.append(block, std::size_t(got));
-  }
-  return all;
-}
-
 /// Runs gnuplot with `input` on its standard input. Throws IoError where it cannot be started.
 Outcome gnuplot(const std::vector<const char*>& arguments, std::string_view input) {
-  const MemoryFile script(input), messages;
-  int out[2];
-  if (::pipe2(out, O_CLOEXEC) != 0) fail(std::strerror(errno));
-
+  const MemoryFile script(input), out, messages;
   posix_spawn_file_actions_t wiring;
   posix_spawn_file_actions_init(&wiring);
   posix_spawn_file_actions_adddup2(&wiring, script.fd(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&wiring, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&wiring, out.fd(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&wiring, messages.fd(), STDERR_FILENO);
   std::vector<char*> words = {const_cast<char*>("gnuplot")};
   for (const char* argument : arguments) words.push_back(const_cast<char*>(argument));
@@ -83,16 +69,14 @@ Outcome gnuplot(const std::vector<const char*>& arguments, std::string_view inpu
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, words[0], &wiring, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&wiring);
-  ::close(out[1]);
 
   Outcome outcome;
   if (error == 0) {
-    outcome.out = read_to_end(out[0]);
     while (::waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {
     }
+    outcome.out = out.text();
     outcome.messages = messages.text();
   }
-  ::close(out[0]);
   if (error == ENOENT)
     fail("gnuplot is not installed; install the package gnuplot-nox, or leave out the picture");
   if (error != 0) fail(std::string("gnuplot does not start: ") + std::strerror(error));
