@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "src/base/errors.hpp"
 
@@ -15,112 +16,223 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kIndent = 2;
 
-/// JSON has no infinities.
-OrderedJson number(double value) {
-  return std::isfinite(value) ? OrderedJson(value) : OrderedJson("infinite");
+/// The one of `things` that has this name.
+template <class Things>
+auto named(const Things& things, const std::string& name) {
+  for (const auto& thing : things)
+    if (name == name_of(thing)) return thing;
+  throw std::out_of_range("unknown name '" + name + "'");
+}
+
+Location location_of(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
+  return {named(kKinds, name.substr(0, colon)),
+          colon == name.npos ? 0 : std::stoi(name.substr(colon + 1))};
+}
+
+/// Numbers, words and names as JSON has them, which has no infinities.
+template <class T>
+OrderedJson written(const T& value) {
+  if constexpr (requires { name_of(value); })
+    return name_of(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return std::isfinite(value) ? OrderedJson(value) : OrderedJson("infinite");
+  else
+    return value;
 }
 
 template <class T>
-OrderedJson or_null(const std::optional<T>& value) {
-  return value ? OrderedJson(*value) : OrderedJson();
+void read(const OrderedJson& json, T& value) {
+  if constexpr (std::is_same_v<T, Depth>)
+    value = named(kDepths, json);
+  else if constexpr (std::is_same_v<T, Border>)
+    value = named(kBorders, json);
+  else if constexpr (std::is_same_v<T, Mode>)
+    value = named(kModes, json);
+  else if constexpr (std::is_same_v<T, Family>)
+    value = named(kFamilies, json);
+  else if constexpr (std::is_same_v<T, Location>)
+    value = location_of(json);
+  else if constexpr (std::is_same_v<T, double>)
+    value = json == "infinite" ? std::numeric_limits<double>::infinity() : json.get<double>();
+  else
+    value = json.get<T>();
 }
 
-OrderedJson json_of(const Problem& problem) {
-  const Mask& mask = problem.mask;
-  return {{"width_px", problem.width},
-          {"height_px", problem.height},
-          {"channels", problem.channels},
-          {"depth", name_of(problem.depth)},
-          {"mask", mask.name},
-          {"mask_width", mask.width},
-          {"mask_height", mask.height},
-          {"border", name_of(problem.border)},
-          {"border_value", problem.border_value},
-          {"mode", name_of(problem.mode)}};
+/// Writes fields into a JSON object.
+class Writer {
+ public:
+  explicit Writer(OrderedJson& json) : json_(json) {}
+
+  template <class T>
+  void field(const char* key, const T& value) {
+    json_[key] = is_there_ ? written(value) : OrderedJson();
+  }
+  template <class T>
+  void field(const char* key, const std::optional<T>& value) {
+    json_[key] = is_there_ && value ? written(*value) : OrderedJson();
+  }
+  /// A field that is null where its value is 0 or empty.
+  template <class T>
+  void known(const char* key, const T& value) {
+    json_[key] = is_there_ && value != T() ? written(value) : OrderedJson();
+  }
+  /// A field that follows from others.
+  void derived(const char* key, const std::string& value) { json_[key] = value; }
+  /// Fields that are there together, or null together.
+  template <class T, class Fields>
+  void group(const std::optional<T>& value, const Fields& fields) {
+    is_there_ = value.has_value();
+    T copy = value.value_or(T());
+    fields(*this, copy);
+    is_there_ = true;
+  }
+
+ private:
+  OrderedJson& json_;
+  bool is_there_ = true;
+};
+
+/// Reads what Writer wrote.
+class Reader {
+ public:
+  explicit Reader(const OrderedJson& json) : json_(json) {}
+
+  template <class T>
+  void field(const char* key, T& value) {
+    const OrderedJson& found = json_.at(key);
+    if (in_group_ && found.is_null())
+      lacks_one_ = true;
+    else
+      read(found, value);
+  }
+  template <class T>
+  void field(const char* key, std::optional<T>& value) {
+    if (const OrderedJson& found = json_.at(key); !found.is_null()) read(found, value.emplace());
+  }
+  template <class T>
+  void known(const char* key, T& value) {
+    if (const OrderedJson& found = json_.at(key); !found.is_null()) read(found, value);
+  }
+  void derived(const char*, const std::string&) {}
+  template <class T, class Fields>
+  void group(std::optional<T>& value, const Fields& fields) {
+    T all;
+    in_group_ = true;
+    lacks_one_ = false;
+    fields(*this, all);
+    in_group_ = false;
+    if (!lacks_one_) value = all;
+  }
+
+ private:
+  const OrderedJson& json_;
+  bool in_group_ = false, lacks_one_ = false;
+};
+
+// The fields, which are also the columns of CSV. The mask's weights are not among them.
+
+template <class Fields>
+void fields_of(Fields& to, Problem& p) {
+  to.field("width_px", p.width);
+  to.field("height_px", p.height);
+  to.field("channels", p.channels);
+  to.field("depth", p.depth);
+  to.field("mask", p.mask.name);
+  to.field("mask_width", p.mask.width);
+  to.field("mask_height", p.mask.height);
+  to.field("border", p.border);
+  to.field("border_value", p.border_value);
+  to.field("mode", p.mode);
 }
 
-OrderedJson json_of(const DeviceFacts& facts) {
-  const bool measured = facts.copy_ms > 0;
-  return {
-      {"device", name_of(facts.location)},
-      {"name", facts.peak.name},
-      {"threads", facts.peak.threads > 0 ? OrderedJson(facts.peak.threads) : OrderedJson()},
-      {"copy_ms", measured ? OrderedJson(facts.copy_ms) : OrderedJson()},
-      {"copy_bytes_per_s", measured ? OrderedJson(facts.bytes_per_second) : OrderedJson()},
-      {"fp32_peak_flop_per_s", facts.peak.fp32 > 0 ? OrderedJson(facts.peak.fp32) : OrderedJson()}};
+template <class Fields>
+void fields_of(Fields& to, DeviceFacts& facts) {
+  to.field("device", facts.location);
+  to.field("name", facts.peak.name);
+  to.known("threads", facts.peak.threads);
+  to.known("copy_ms", facts.copy_ms);
+  to.known("copy_bytes_per_s", facts.bytes_per_second);
+  to.known("fp32_peak_flop_per_s", facts.peak.fp32);
 }
 
-void add_times(OrderedJson& json, const std::optional<Times>& t) {
-  const auto set = [&](const char* key, auto value_of) {
-    json[key] = t ? OrderedJson(value_of(*t)) : OrderedJson();
-  };
-  set("kernel_ms_median", [](const Times& t) { return OrderedJson(t.ms.median); });
-  set("kernel_ms_iqr", [](const Times& t) { return OrderedJson(t.ms.iqr); });
-  set("runs", [](const Times& t) { return OrderedJson(t.runs); });
-  set("pixels_per_s", [](const Times& t) { return OrderedJson(t.pixels_per_second); });
-  set("bytes_per_s", [](const Times& t) { return OrderedJson(t.bytes_per_second); });
-  set("time_in_copies", [](const Times& t) { return OrderedJson(t.copies); });
-  set("direct_flop_per_byte", [](const Times& t) { return OrderedJson(t.intensity); });
-  set("own_flop_per_byte", [](const Times& t) { return or_null(t.own_intensity); });
-  set("direct_flop_per_s", [](const Times& t) { return OrderedJson(t.flops); });
-  set("roofline_share", [](const Times& t) { return OrderedJson(t.roofline); });
-  set("roofline_bound",
-      [](const Times& t) { return OrderedJson(t.memory_bound ? "memory" : "fp32"); });
-  set("speed_over_basic", [](const Times& t) { return or_null(t.basic); });
-  set("time_over_best", [](const Times& t) { return or_null(t.best); });
+template <class Fields>
+void fields_of_times(Fields& to, Times& t) {
+  to.field("kernel_ms_median", t.ms.median);
+  to.field("kernel_ms_iqr", t.ms.iqr);
+  to.field("runs", t.runs);
+  to.field("pixels_per_s", t.pixels_per_second);
+  to.field("bytes_per_s", t.bytes_per_second);
+  to.field("time_in_copies", t.copies);
+  to.field("direct_flop_per_byte", t.intensity);
+  to.field("own_flop_per_byte", t.own_intensity);
+  to.field("direct_flop_per_s", t.flops);
+  to.field("roofline_share", t.roofline);
+  std::string bound = t.memory_bound ? "memory" : "fp32";
+  to.field("roofline_bound", bound);
+  t.memory_bound = bound == "memory";
+  to.field("speed_over_basic", t.basic);
+  to.field("time_over_best", t.best);
 }
 
-void add_reads(OrderedJson& json, const std::optional<Counted>& r) {
-  const auto set = [&](const char* key, auto value_of) {
-    json[key] = r ? OrderedJson(value_of(*r)) : OrderedJson();
-  };
-  set("global_reads_per_output", [](const Counted& r) { return OrderedJson(r.global_reads); });
-  set("texture_fetches_per_output",
-      [](const Counted& r) { return OrderedJson(r.texture_fetches); });
-  set("shared_reads_per_output", [](const Counted& r) { return OrderedJson(r.shared_reads); });
-  set("ghost_cells_per_output", [](const Counted& r) { return OrderedJson(r.ghost_cells); });
-  set("atomic_adds_per_output", [](const Counted& r) { return OrderedJson(r.atomic_adds); });
-  set("taps_per_access",
-      [](const Counted& r) { return r.reuse > 0 ? OrderedJson(r.reuse) : OrderedJson(); });
-  set("barriers_per_block", [](const Counted& r) { return OrderedJson(r.barriers); });
-  set("shared_writes_per_output", [](const Counted& r) { return or_null(r.shared_writes); });
-  set("sectors_per_output", [](const Counted& r) { return or_null(r.sectors); });
+template <class Fields>
+void fields_of_counts(Fields& to, Counted& c) {
+  to.field("global_reads_per_output", c.global_reads);
+  to.field("texture_fetches_per_output", c.texture_fetches);
+  to.field("shared_reads_per_output", c.shared_reads);
+  to.field("ghost_cells_per_output", c.ghost_cells);
+  to.field("atomic_adds_per_output", c.atomic_adds);
+  to.known("taps_per_access", c.reuse);
+  to.field("barriers_per_block", c.barriers);
+  to.field("shared_writes_per_output", c.shared_writes);
+  to.field("sectors_per_output", c.sectors);
 }
 
-void add_accuracy(OrderedJson& json, const std::optional<Accuracy>& a, const Problem& problem) {
-  const auto set = [&](const char* key, auto value_of) {
-    json[key] = a ? OrderedJson(value_of(*a)) : OrderedJson();
-  };
-  set("largest_difference", [](const Accuracy& a) { return number(a.largest); });
-  json["difference_unit"] = difference_unit(problem);
-  set("promised_difference", [](const Accuracy& a) { return or_null(a.bound); });
-  set("samples_checked", [](const Accuracy& a) { return OrderedJson(a.samples); });
-  set("samples", [](const Accuracy& a) { return OrderedJson(a.of); });
-  set("rows_checked", [](const Accuracy& a) { return OrderedJson(a.rows); });
-  set("share_differing_from_cpu", [](const Accuracy& a) { return or_null(a.differing); });
-  set("rows_compared_with_cpu", [](const Accuracy& a) {
-    return a.rows_compared > 0 ? OrderedJson(a.rows_compared) : OrderedJson();
-  });
-  set("share_differing_from_family",
-      [](const Accuracy& a) { return or_null(a.differing_from_family); });
+template <class Fields>
+void fields_of_accuracy(Fields& to, Accuracy& a, const Problem& problem) {
+  to.field("largest_difference", a.largest);
+  to.derived("difference_unit", difference_unit(problem));
+  to.field("promised_difference", a.bound);
+  to.field("samples_checked", a.samples);
+  to.field("samples", a.of);
+  to.field("rows_checked", a.rows);
+  to.field("share_differing_from_cpu", a.differing);
+  to.known("rows_compared_with_cpu", a.rows_compared);
+  to.field("share_differing_from_family", a.differing_from_family);
 }
 
-OrderedJson json_of(const Row& row, const Problem& problem) {
-  OrderedJson json = {
-      {"strategy", row.contender},
-      {"family", name_of(row.family)},
-      {"device", name_of(row.location)},
-      {"by_auto", row.by_auto},
-      {"refused", row.refused},
-      {"refusal", row.refusal.empty() ? OrderedJson() : OrderedJson(row.refusal)},
-      {"measured_width_px", row.width > 0 ? OrderedJson(row.width) : OrderedJson()},
-      {"measured_height_px", row.height > 0 ? OrderedJson(row.height) : OrderedJson()},
-      {"tile_columns", row.tile_columns > 0 ? OrderedJson(row.tile_columns) : OrderedJson()},
-      {"tile_rows", row.tile_rows > 0 ? OrderedJson(row.tile_rows) : OrderedJson()}};
-  add_times(json, row.times);
-  add_reads(json, row.counted);
-  add_accuracy(json, row.accuracy, problem);
+template <class Fields>
+void fields_of(Fields& to, Row& row, const Problem& problem) {
+  to.field("strategy", row.contender);
+  to.field("family", row.family);
+  to.field("device", row.location);
+  to.field("by_auto", row.by_auto);
+  to.field("refused", row.refused);
+  to.known("refusal", row.refusal);
+  to.known("measured_width_px", row.width);
+  to.known("measured_height_px", row.height);
+  to.known("tile_columns", row.tile_columns);
+  to.known("tile_rows", row.tile_rows);
+  to.group(row.times, [](Fields& to, Times& t) { fields_of_times(to, t); });
+  to.group(row.counted, [](Fields& to, Counted& c) { fields_of_counts(to, c); });
+  to.group(row.accuracy, [&](Fields& to, Accuracy& a) { fields_of_accuracy(to, a, problem); });
+}
+
+template <class Thing, class... More>
+OrderedJson json_of(Thing thing, const More&... more) {
+  OrderedJson json;
+  Writer writer(json);
+  fields_of(writer, thing, more...);
   return json;
+}
+
+template <class Thing, class... More>
+Thing thing_in(const OrderedJson& json, const More&... more) {
+  Thing thing;
+  Reader reader(json);
+  fields_of(reader, thing, more...);
+  return thing;
 }
 
 std::string dumped(const OrderedJson& json, int indent = -1) {
@@ -140,141 +252,14 @@ std::string csv_cell(const OrderedJson& value) {
   return quoted + "\"";
 }
 
-using Json = nlohmann::json;
-
-/// The one of `things` that has this name.
-template <class Things>
-auto named(const Things& things, const std::string& name) {
-  for (const auto& thing : things)
-    if (name == name_of(thing)) return thing;
-  throw std::out_of_range("unknown name '" + name + "'");
-}
-
-template <class T>
-std::optional<T> optional_at(const Json& json, const char* key) {
-  const Json& value = json.at(key);
-  return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
-}
-
-/// The same for a figure that reports of earlier versions lack.
-template <class T>
-std::optional<T> optional_if_there(const Json& json, const char* key) {
-  return json.contains(key) ? optional_at<T>(json, key) : std::nullopt;
-}
-
-/// A figure that was not measured is null.
-double number_or_zero(const Json& json, const char* key) {
-  return optional_at<double>(json, key).value_or(0);
-}
-
-Location location_of(const std::string& name) {
-  const std::size_t colon = name.find(':');
-  constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
-  return {named(kKinds, name.substr(0, colon)),
-          colon == name.npos ? 0 : std::stoi(name.substr(colon + 1))};
-}
-
-/// The mask's weights are not kept in a report.
-Problem problem_of(const Json& json) {
-  Problem p;
-  p.width = json.at("width_px");
-  p.height = json.at("height_px");
-  p.channels = json.at("channels");
-  p.depth = named(kDepths, json.at("depth"));
-  p.border = named(kBorders, json.at("border"));
-  p.border_value = json.at("border_value");
-  p.mode = named(kModes, json.at("mode"));
-  p.mask.name = json.at("mask");
-  p.mask.width = json.at("mask_width");
-  p.mask.height = json.at("mask_height");
-  return p;
-}
-
-DeviceFacts facts_of(const Json& json) {
-  DeviceFacts facts;
-  facts.location = location_of(json.at("device"));
-  facts.peak.name = json.at("name");
-  facts.peak.threads = optional_at<int>(json, "threads").value_or(0);
-  facts.peak.fp32 = number_or_zero(json, "fp32_peak_flop_per_s");
-  facts.copy_ms = number_or_zero(json, "copy_ms");
-  facts.bytes_per_second = number_or_zero(json, "copy_bytes_per_s");
-  return facts;
-}
-
-std::optional<Times> times_of(const Json& json) {
-  if (json.at("kernel_ms_median").is_null()) return {};
-  Times t;
-  t.ms = {json.at("kernel_ms_median"), json.at("kernel_ms_iqr")};
-  t.runs = json.at("runs");
-  t.pixels_per_second = json.at("pixels_per_s");
-  t.bytes_per_second = json.at("bytes_per_s");
-  t.copies = json.at("time_in_copies");
-  t.intensity = json.at("direct_flop_per_byte");
-  // Older files do not know it.
-  t.own_intensity = json.contains("own_flop_per_byte")
-                        ? optional_at<double>(json, "own_flop_per_byte")
-                        : t.intensity;
-  t.flops = json.at("direct_flop_per_s");
-  t.roofline = json.at("roofline_share");
-  t.memory_bound = json.at("roofline_bound") == "memory";
-  t.basic = optional_at<double>(json, "speed_over_basic");
-  t.best = optional_if_there<double>(json, "time_over_best");
-  return t;
-}
-
-std::optional<Counted> counted_of(const Json& json) {
-  if (json.at("global_reads_per_output").is_null()) return {};
-  return Counted{json.at("global_reads_per_output"),
-                 json.at("shared_reads_per_output"),
-                 json.at("ghost_cells_per_output"),
-                 json.at("atomic_adds_per_output"),
-                 number_or_zero(json, "taps_per_access"),
-                 json.at("barriers_per_block"),
-                 json.value("texture_fetches_per_output", 0.0),
-                 optional_if_there<double>(json, "shared_writes_per_output"),
-                 optional_if_there<double>(json, "sectors_per_output")};
-}
-
-std::optional<Accuracy> accuracy_of(const Json& json) {
-  if (json.at("largest_difference").is_null()) return {};
-  const Json& largest = json.at("largest_difference");
-  Accuracy a;
-  a.largest = largest.is_string() ? std::numeric_limits<double>::infinity() : largest.get<double>();
-  a.samples = json.at("samples_checked");
-  a.of = json.at("samples");
-  a.rows = optional_if_there<int>(json, "rows_checked").value_or(0);
-  a.bound = optional_if_there<double>(json, "promised_difference");
-  a.differing = optional_at<double>(json, "share_differing_from_cpu");
-  a.rows_compared = optional_if_there<int>(json, "rows_compared_with_cpu").value_or(0);
-  a.differing_from_family = optional_if_there<double>(json, "share_differing_from_family");
-  return a;
-}
-
-Row row_of(const Json& json) {
-  Row row;
-  row.contender = json.at("strategy");
-  row.family = named(kFamilies, json.at("family"));
-  row.location = location_of(json.at("device"));
-  row.by_auto = json.at("by_auto");
-  row.refused = json.at("refused");
-  row.refusal = optional_at<std::string>(json, "refusal").value_or("");
-  row.width = optional_at<int>(json, "measured_width_px").value_or(0);
-  row.height = optional_at<int>(json, "measured_height_px").value_or(0);
-  row.tile_columns = optional_if_there<int>(json, "tile_columns").value_or(0);
-  row.tile_rows = optional_if_there<int>(json, "tile_rows").value_or(0);
-  row.times = times_of(json);
-  row.counted = counted_of(json);
-  row.accuracy = accuracy_of(json);
-  return row;
-}
-
-Comparison comparison_of(const Json& json) {
+Comparison comparison_of(const OrderedJson& json) {
   Comparison c;
-  c.problem = problem_of(json.at("problem"));
+  c.problem = thing_in<Problem>(json.at("problem"));
   c.sample_unit = json.at("difference_unit_in_samples");
   c.auto_choice = json.at("auto_takes");
-  for (const Json& facts : json.at("devices")) c.devices.push_back(facts_of(facts));
-  for (const Json& row : json.at("rows")) c.rows.push_back(row_of(row));
+  for (const OrderedJson& facts : json.at("devices"))
+    c.devices.push_back(thing_in<DeviceFacts>(facts));
+  for (const OrderedJson& row : json.at("rows")) c.rows.push_back(thing_in<Row>(row, c.problem));
   return c;
 }
 
@@ -330,13 +315,12 @@ std::vector<Comparison> read_json_report(const std::string& text, const std::str
                                          ReportHead& head) {
   // The library reports what is missing or of another type; named() reports a wrong name.
   try {
-    const Json json = Json::parse(text);
+    const OrderedJson json = OrderedJson::parse(text);
     head.version = json.at("convfilt_version");
     head.input = json.at("input");
-    const auto table = optional_if_there<std::string>(json, "table");
-    head.table = table ? named(kTableKinds, *table) : TableKind::full;
+    head.table = named(kTableKinds, json.at("table"));
     std::vector<Comparison> comparisons;
-    for (const Json& comparison : json.at("comparisons"))
+    for (const OrderedJson& comparison : json.at("comparisons"))
       comparisons.push_back(comparison_of(comparison));
     if (comparisons.empty()) throw std::out_of_range("there is no comparison in it");
     return comparisons;

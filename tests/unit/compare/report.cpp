@@ -95,17 +95,6 @@ TEST_CASE("a JSON report is read as it was written") {
   CHECK(json_report(read, head) == text);
   CHECK(text_report(read, head) == text_report(written, kHead));
   CHECK(markdown_report(read, head) == markdown_report(written, kHead));
-  // A report of an earlier version lacks what came later.
-  std::string earlier = text;
-  for (const char* key :
-       {"\"table\"", "\"time_over_best\"", "\"rows_checked\"", "\"promised_difference\""})
-    for (std::size_t at; (at = earlier.find(key)) != earlier.npos;)
-      earlier.erase(at, earlier.find('\n', at) - at);
-  earlier.erase(std::remove(earlier.begin(), earlier.end(), '\n'), earlier.end());
-  for (std::size_t at; (at = earlier.find(",      }")) != earlier.npos;) earlier.erase(at, 1);
-  for (std::size_t at; (at = earlier.find(",        }")) != earlier.npos;) earlier.erase(at, 1);
-  CAPTURE(earlier);
-  CHECK(read_json_report(earlier, "old.json", head).size() == 2);
   ReportHead brief = kHead;
   brief.table = TableKind::brief;
   read_json_report(json_report(written, brief), "all.json", head);
