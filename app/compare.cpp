@@ -57,7 +57,7 @@ std::vector<Output> outputs_of(const CompareCommand& command) {
   std::vector<Output> outputs;
   for (const auto& [option, path] :
        {Output{"--json", command.json}, Output{"--csv", command.csv},
-        Output{"--markdown", command.markdown}, Output{"--plot", command.plot.value_or("")}})
+        Output{"--markdown", command.markdown}, Output{"--plot", command.plot}})
     if (!path.empty()) outputs.push_back({option, path});
   return outputs;
 }
@@ -80,7 +80,7 @@ void check_apart(const CompareCommand& command, const std::vector<Output>& outpu
 void check_outputs(const CompareCommand& command) {
   for (const std::string& path : {command.json, command.csv, command.markdown})
     if (!path.empty() && path != "-") check_writable(path);
-  if (command.plot) check_plot(*command.plot);
+  if (!command.plot.empty()) check_plot(command.plot);
   check_apart(command, outputs_of(command));
 }
 
@@ -100,17 +100,15 @@ void write_results(const CompareCommand& command, std::span<const Comparison> co
   write(command.csv, csv_report);
   write(command.markdown, markdown_report);
   if (!printed) print_text(text_report(comparisons, head, terminal_width(STDOUT_FILENO)));
-  if (!command.plot) return;
-  for (const PlotKind kind : kPlotKinds)
-    if (command.plot_kind == name_of(kind))
-      plot_comparisons(*command.plot, comparisons, head, kind);
+  if (!command.plot.empty()) plot_comparisons(command.plot, comparisons, head, command.plot_kind);
 }
 
 std::vector<Mask> masks_of(const CompareCommand& command) {
   std::vector<Mask> masks;
   for (const std::string& name : command.masks) masks.push_back(mask_named(name));
-  for (const RandomMask& mask : command.random_masks)
-    masks.push_back(random_mask(mask.weights, int(mask.sides.width), int(mask.sides.height)));
+  for (const Weights weights : command.weights)
+    for (const Extent& sides : command.random_sides)
+      masks.push_back(random_mask(weights, int(sides.width), int(sides.height)));
   return masks;
 }
 
@@ -201,7 +199,6 @@ std::string text_of(const std::string& path) {
 }  // namespace
 
 void run(const CompareCommand& command) {
-  set_loudness(command.loudness);
   check_outputs(command);
   ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
   const std::vector<Comparison> comparisons =

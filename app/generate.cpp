@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
-#include "app/grammar.hpp"
+#include "app/grammar/grammar.hpp"
+#include "app/grammar/manual.hpp"
 
 namespace convfilt {
 

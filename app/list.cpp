@@ -61,9 +61,20 @@ std::string strategies_table(const Machine& machine) {
 
 std::string filters_table() {
   std::vector<Cells> rows;
-  for (const auto& filter : list_filters())
-    rows.push_back({filter.name, std::to_string(filter.width) + "x" + std::to_string(filter.height),
-                    filter.description});
+  for (const FilterLine& line : filters()) {
+    std::vector<std::string> options;
+    for (const FilterOption& option : line.options) options.push_back(option.name);
+    rows.push_back({std::string(line.help.name),
+                    std::string(line.help.summary) + " (" + listed(options) + ")"});
+  }
+  return table(rows);
+}
+
+std::string masks_table() {
+  std::vector<Cells> rows;
+  for (const auto& mask : list_filters())
+    rows.push_back({mask.name, std::to_string(mask.width) + "x" + std::to_string(mask.height),
+                    mask.description});
   return table(rows);
 }
 
@@ -92,6 +103,7 @@ void run(const ListCommand& command) {
   const auto text_of = [&](std::string_view topic) {
     return topic == "strategies" ? strategies_table(machine)
            : topic == "filters"  ? filters_table()
+           : topic == "masks"    ? masks_table()
                                  : devices_table(machine);
   };
   if (!command.topic.empty()) return print_text(text_of(command.topic));

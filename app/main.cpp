@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
-#include "app/grammar.hpp"
+#include "app/grammar/grammar.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"

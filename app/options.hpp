@@ -7,16 +7,17 @@
 #include <variant>
 #include <vector>
 
+#include "app/grammar/filters.hpp"
 #include "src/base/log.hpp"
 #include "src/base/sides.hpp"
 #include "src/batch/codec_choice.hpp"
 #include "src/batch/folder.hpp"
 #include "src/compare/measure.hpp"
+#include "src/compare/plot.hpp"
 #include "src/compare/report.hpp"
 #include "src/explain/architectures.hpp"
 #include "src/explain/tile_picture.hpp"
 #include "src/filter/convolver.hpp"
-#include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/lesson/kernel_file.hpp"
 #include "src/mask/random.hpp"
@@ -24,24 +25,23 @@
 
 namespace convfilt {
 
-/// What blur, sharpen, edge and apply share.
+/// What all filters share.
 struct PictureOptions {
-  std::string in, out;  ///< paths; "-" = standard input, standard output; out may be a folder
-  std::vector<std::string> more;  ///< further inputs, beside `in`
-  std::string needs_folder;       ///< an option that makes sense where `out` is one; empty = none
-  ReadOptions read;
-  WriteOptions write;
-  bool in_place = false;
+  FolderOptions folder;  ///< the pictures, and what becomes of them
   ConvolverOptions convolver;
   Mapping mapping;
-  bool flip = false, normalize = false;
-  Loudness loudness = Loudness::normal;
-  std::int64_t max_memory = 0;  ///< bytes; 0 = no limit
-
-  FolderOptions folder;  ///< but for what stands above
+  std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none
   bool dry_run = false, json = false, progress = true;
   CodecKind codec = CodecKind::automatic;
   std::string devices;  ///< all, or numbers; empty = all, or the one that --device names
+  Loudness loudness = Loudness::normal;
+};
+
+/// A filter for pictures.
+struct FilterCommand {
+  const FilterLine* line = nullptr;
+  FilterValues values;
+  PictureOptions picture;
 };
 
 /// What the journals of shards say together.
@@ -49,8 +49,6 @@ struct MergeCommand {
   std::string out;  ///< the folder of the results
   Loudness loudness = Loudness::normal;
 };
-
-inline constexpr Mode kTryModes[] = {Mode::same, Mode::valid};
 
 /// A student's kernel and how it is launched.
 struct TryCommand {
@@ -60,41 +58,6 @@ struct TryCommand {
   LessonWish wish;   ///< but for the mask
   std::string device = "auto";
   bool json = false;
-
-  /// Words as they arrive, until check() has read them.
-  struct {
-    std::optional<std::string> block, outputs, mask_size, mode;
-  } words;
-};
-
-inline constexpr double kDefaultBlurSigma = 2;
-
-struct BlurCommand {
-  PictureOptions picture;
-  std::optional<double> sigma;  ///< pixels; kDefaultBlurSigma if there is no box either
-  std::optional<int> box;       ///< side in pixels, instead of sigma
-};
-
-struct SharpenCommand {
-  PictureOptions picture;
-  double amount = 1;
-  double sigma = 1;  ///< pixels
-};
-
-struct EdgeCommand {
-  PictureOptions picture;
-  EdgeOptions edge;
-};
-
-struct ApplyCommand {
-  PictureOptions picture;
-  std::string mask;  ///< a path, or a name in filters/
-};
-
-/// A mask of random weights, see random_mask().
-struct RandomMask {
-  Weights weights = Weights::bits16;
-  Extent sides;
 };
 
 struct CompareCommand {
@@ -104,23 +67,16 @@ struct CompareCommand {
   std::vector<Extent> sizes = {{2048, 2048}};  ///< the noise's, as depths and channels are
   std::vector<Depth> depths = {Depth::u8};
   std::vector<int> channels = {1};
-  std::vector<std::string> masks;  ///< as mask_named() takes them
-  std::vector<RandomMask> random_masks;
+  std::vector<std::string> masks;    ///< as mask_named() takes them
+  std::vector<Extent> random_sides;  ///< of random masks, of each kind of weights
+  std::vector<Weights> weights = {Weights::bits16};
   ConvolverOptions convolver;  ///< border, mode, pitch, threads and device
   CompareOptions compare;
   std::string json, csv, markdown;  ///< paths; "-" is standard output; empty = not wanted
-  std::optional<std::string> plot;  ///< path
-  std::string plot_kind = "bars";   ///< name of one of kPlotKinds
-  Loudness loudness = Loudness::normal;
-
+  std::string plot;                 ///< a path; empty = not wanted
+  PlotKind plot_kind = PlotKind::bars;
   std::optional<TableKind> table;  ///< by default brief, or what the file of --from says
-
-  /// Words as they arrive, until check() has read them.
-  struct {
-    std::optional<std::string> size, depth, channels, masks, weights, strategies, table;
-    std::optional<int> repeats;
-    std::optional<double> patience;
-  } words;
+  Loudness loudness = Loudness::normal;
 };
 
 struct ListCommand {
@@ -139,10 +95,9 @@ inline constexpr std::string_view kOverlapTable = "overlap";
 
 /// The tables that explain shows instead of one block.
 struct ReuseTables {
-  std::vector<int> tiles, masks;   ///< sides; empty = no table is wanted
-  std::string json, markdown;      ///< paths; "-" is standard output; empty = not wanted
-  std::vector<std::string> words;  ///< as they arrive, until check() has read them
-  bool overlap = false;            ///< what overlap-discard and overlap-add cost, not reuse
+  std::vector<int> tiles, masks;  ///< sides; empty = no table is wanted
+  std::string json, markdown;     ///< paths; "-" is standard output; empty = not wanted
+  bool overlap = false;           ///< what overlap-discard and overlap-add cost, not reuse
   bool wanted() const { return overlap || !tiles.empty(); }
 };
 
@@ -177,15 +132,14 @@ struct GenerateCommand {
 
 inline constexpr std::string_view kMaskActions[] = {"check", "show"};
 inline constexpr std::string_view kGenerated[] = {"man", "bash", "zsh", "fish"};
-inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "devices"};
+inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "masks", "devices"};
 
 /// --help or --version: a text for standard output.
 struct Answer {
   std::string text;
 };
 
-using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
-                             CompareCommand, ExplainCommand, TuneCommand, MaskCommand, MergeCommand,
-                             TryCommand, ListCommand, GenerateCommand>;
+using Command = std::variant<Answer, FilterCommand, CompareCommand, ExplainCommand, TuneCommand,
+                             MaskCommand, MergeCommand, TryCommand, ListCommand, GenerateCommand>;
 
 }  // namespace convfilt

@@ -8,7 +8,6 @@
 #include "src/base/errors.hpp"
 #include "src/base/plural.hpp"
 #include "src/batch/picture_file.hpp"
-#include "src/mask/make.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -62,27 +61,6 @@ void tell(const Report& report) {
 
 }  // namespace
 
-Mask finished(Mask mask, const PictureOptions& options) {
-  if (options.normalize) mask = normalized(mask);
-  if (options.flip) mask = flipped(mask);
-  return mask;
-}
-
-PictureFilter filter_by(Mask mask) {
-  return {
-      [mask](const Shape& shape, Convolver& convolver) { return convolver.in_bands(shape, mask); },
-      [mask](const Image& in, Convolver& convolver, double unit) {
-        Mask scaled = mask;
-        scaled.offset *= unit;
-        return convolver.convolve(in, scaled);
-      },
-      [mask](const Shape& shape, Convolver& convolver) { return convolver.needs(shape, mask); },
-      has_unit_gain(mask),
-      "mask",
-      {mask},
-      resident_mask(mask)};
-}
-
 Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
                    std::string& note) {
   const Mapping& mapping = options.mapping;
@@ -106,32 +84,19 @@ Filter make_filter(const PictureOptions& options, const PictureFilter& filter, C
   return all;
 }
 
-void filter_picture(const PictureOptions& options, const PictureFilter& filter) {
+FileReport filter_picture(const PictureOptions& options, const PictureFilter& filter,
+                          const FileJob& job) {
   Convolver convolver(options.convolver);
-  if (options.out == "-" && isatty(STDOUT_FILENO))
-    throw UsageError("a picture is not for a terminal; redirect standard output, e.g. > out.png");
-  check_output(options.in, options.out, options.write, options.in_place);
-
   std::string note;
-  const Filter all = make_filter(options, filter, convolver, note);
-  FileJob job{options.in, options.out, options.read, options.write,
-              options.convolver.request.threads};
-  job.has_room = [&](std::int64_t bytes) {
-    return options.max_memory == 0 || bytes <= options.max_memory;
-  };
-  job.admit = [&](std::int64_t bytes, bool all) {
-    if (!job.has_room(bytes))
-      throw IoError(takes_too_much(options.in, bytes, all, options.max_memory));
-  };
-  const FileReport report = filter_file(job, all);
-  if (!note.empty()) log_warning(options.in + ": " + note);
+  FileReport report = filter_file(job, make_filter(options, filter, convolver, note));
+  if (!note.empty()) report.warnings.insert(report.warnings.begin(), job.in + ": " + note);
   for (const std::string& warning : report.warnings) log_warning(warning);
   if (report.why_whole.empty()) convolver.add_bands(report.filter_ms, report.bands);
 
-  log_detail("read " + options.in + ": " + shape_of(report.header) + ", " + ms(report.read_ms));
+  log_detail("read " + job.in + ": " + shape_of(report.header) + ", " + ms(report.read_ms));
   tell(convolver.report());
   log_detail("filtered in " + ms(report.filter_ms) + ", preparation included");
-  log_detail("wrote " + options.out + ", " + ms(report.write_ms));
+  log_detail("wrote " + job.out + ", " + ms(report.write_ms));
   std::string how;
   if (!report.why_whole.empty())
     how = ", the picture as a whole, since " + report.why_whole;
@@ -139,6 +104,10 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
     how = ", " + plural(std::uint64_t(report.bands), "band") +
           " read, filtered and written at the same time";
   log_detail("all in " + ms(report.all_ms) + how);
+  const Choice& choice = convolver.report().choice;
+  report.strategy = choice.strategy->name;
+  report.device = name_of(choice.device);
+  return report;
 }
 
 }  // namespace convfilt

@@ -15,6 +15,7 @@
 #include "src/base/stop_on_signal.hpp"
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
+#include "src/mask/file.hpp"
 #include "src/picture/bytes.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
@@ -36,7 +37,7 @@ class PictureLane : public Lane {
   FileReport filter(const FileJob& job) override {
     std::string note;
     // Nobody would count what plans keep between pictures.
-    const DropLargePlans drop{options_.max_memory > 0 ? &convolver_ : nullptr};
+    const DropLargePlans drop{options_.folder.schedule.max_memory > 0 ? &convolver_ : nullptr};
     FileReport report = filter_file(job, make_filter(options_, filter_, convolver_, note));
     if (!note.empty()) report.warnings.push_back(job.in + ": " + note);
     const Choice& choice = convolver_.report().choice;
@@ -97,7 +98,8 @@ bool depend_on_device(const ConvolverOptions& convolver, const std::vector<Mask>
 std::string settings_of(const PictureOptions& options, const PictureFilter& filter,
                         CodecKind codec) {
   const ConvolverOptions& convolver = options.convolver;
-  const WriteOptions& write = options.write;
+  const ReadOptions& read = options.folder.schedule.read;
+  const WriteOptions& write = options.folder.schedule.write;
   const Mapping& mapping = options.mapping;
   std::string text = CONVFILT_VERSION;
   const auto add = [&](const auto& value) {
@@ -129,9 +131,9 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   add(int(mapping.negative));
   if (const auto& region = mapping.region)
     for (const int number : {region->x, region->y, region->width, region->height}) add(number);
-  add(options.read.refuse_damaged);
-  add(options.read.page);
-  add(int(options.read.loader));
+  add(read.refuse_damaged);
+  add(read.page);
+  add(int(read.loader));
   add(write.format);
   add(write.quality.value_or(-1));
   add(write.subsampling ? write.subsampling->across * 10 + write.subsampling->down : 0);
@@ -142,21 +144,6 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
   return hash;
-}
-
-FolderOptions folder_options(const PictureOptions& options) {
-  FolderOptions folder = options.folder;
-  Selection& selection = folder.selection;
-  if (!options.in.empty()) selection.inputs.push_back(options.in);
-  selection.inputs.insert(selection.inputs.end(), options.more.begin(), options.more.end());
-  selection.out = options.out;
-  selection.format = options.write.format;
-  selection.in_place = options.in_place;
-  folder.schedule.read = options.read;
-  folder.schedule.write = options.write;
-  folder.schedule.threads = threads_within(options.max_memory, options.convolver.request.threads);
-  folder.schedule.max_memory = options.max_memory;
-  return folder;
 }
 
 void print_plan(const FolderPlan& plan, bool json) {
@@ -193,8 +180,9 @@ void note_what_is_left_out(const JobList& list, bool json) {
 std::string gpu_codec_refuses(const PictureOptions& options) {
   if (!options.mapping.is_plain())
     return "--linear, --luma, --region and --output are computed on the CPU";
-  if (options.read.loader != Loader::automatic) return "--loader names another codec";
-  if (options.write.progressive) return "--progressive needs the CPU's codec";
+  if (options.folder.schedule.read.loader != Loader::automatic)
+    return "--loader names another codec";
+  if (options.folder.schedule.write.progressive) return "--progressive needs the CPU's codec";
   const std::string& device = options.convolver.request.device;
   if (device == name_of(DeviceKind::cpu) || device == name_of(DeviceKind::emulator))
     return "--device=" + device + " names no GPU";
@@ -217,7 +205,7 @@ CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filte
   question.is_shard = folder.shard.count > 1;
   std::vector<Job> jobs;
   for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
-  question.bytes = bytes_for_gpu(jobs, options.write);
+  question.bytes = bytes_for_gpu(jobs, folder.schedule.write);
   const CodecAnswer answer = automatic_codec(question, this_machine(), gpu_codec_missing);
   log_detail("JPEGs are read and written by the " +
              std::string(answer.codec == CodecKind::gpu ? "GPU" : "CPU") + ": " + answer.why);
@@ -244,16 +232,30 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
   DeviceJpeg::keep_to(decoders_for(ordinals, machine));
 }
 
+/// Throws IoError where pictures that a dry run has listed would fail.
+void end_dry_run(const FolderPlan& plan, bool json) {
+  print_plan(plan, json);
+  const auto unread = std::int64_t(plan.list.unread.size());
+  const std::int64_t fail =
+      std::int64_t(plan.list.refused.size()) +
+      std::ranges::count(plan.settled, Outcome::failed, &PictureOutcome::outcome);
+  if (fail + unread > 0)
+    throw IoError(plural(fail, "picture") + " would fail" +
+                  (unread > 0 ? ", and " + plural(unread, "folder") + " cannot be read" : ""));
+}
+
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
-  check_options(options.write);
-  FolderOptions folder = folder_options(options);
+  check_options(options.folder.schedule.write);
+  FolderOptions folder = options.folder;
+  folder.schedule.threads =
+      threads_within(folder.schedule.max_memory, options.convolver.request.threads);
   const FolderPlan plan = plan_folder(folder);
   note_what_is_left_out(plan.list, options.json);
-  if (plan.list.has_passed_out && journal_to_resume(options.out, folder.shard).empty())
-    log_note(quoted_name(options.out) +
+  if (plan.list.has_passed_out && journal_to_resume(folder.selection.out, folder.shard).empty())
+    log_note(quoted_name(folder.selection.out) +
              " is OUT, so pictures in it are taken for results and left out");
-  const std::int64_t refused = std::int64_t(plan.list.refused.size());
-  const std::int64_t unread = std::int64_t(plan.list.unread.size());
+  const auto refused = std::int64_t(plan.list.refused.size());
+  const auto unread = std::int64_t(plan.list.unread.size());
   if (plan.list.jobs.empty() && unread + refused == 0 && folder.shard.count == 1)
     throw IoError("there are no pictures to filter" +
                   std::string(folder.selection.recursive ? "" : "; -r looks into folders, too"));
@@ -264,13 +266,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   folder.settings = settings_of(options, filter, codec);
   if (options.dry_run) {
     check_resumes(folder);
-    print_plan(plan, options.json);
-    const std::int64_t fail =
-        refused + std::ranges::count(plan.settled, Outcome::failed, &PictureOutcome::outcome);
-    if (fail + unread > 0)
-      throw IoError(plural(fail, "picture") + " would fail" +
-                    (unread > 0 ? ", and " + plural(unread, "folder") + " cannot be read" : ""));
-    return;
+    return end_dry_run(plan, options.json);
   }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
   // A device that is not there is refused at once; one that fails later leaves its work to the CPU.
@@ -340,24 +336,95 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
         "; when that is mended, the same command with --resume does the rest");
 }
 
+std::string file_name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// Filters a list of one picture, whose OUT is a file or standard output.
+void filter_one(const PictureOptions& options, const PictureFilter& filter) {
+  FolderOptions one = options.folder;
+  const std::string in = one.selection.inputs.front(), out = one.selection.out;
+  const bool is_file = in != "-" && out != "-";
+  if (out == "-" && isatty(STDOUT_FILENO))
+    throw UsageError("a picture is not for a terminal; redirect standard output, e.g. > out.png");
+  if (out == "-" && options.json && !options.dry_run)
+    throw UsageError("--json: the picture goes to standard output; name a file for OUT");
+  if (one.resume && !is_file)
+    throw UsageError("--resume: standard input and output have no journal; name files");
+  check_output(in, out, one.schedule.write, one.selection.in_place);
+  if (one.resume) one.settings = settings_of(options, filter, CodecKind::cpu);
+  one.selection.out = folder_of(out);
+  check_resumes(one);
+  const FolderPlan plan = plan_picture(one, {in, file_name_of(in), out});
+  if (options.dry_run) return end_dry_run(plan, options.json);
+
+  PictureOutcome outcome;
+  outcome.job = &plan.list.jobs.front();
+  const auto tell = [&] {
+    if (options.json) print_result(json_line(outcome) + "\n");
+  };
+  if (!plan.settled.empty()) {
+    outcome = plan.settled.front();
+    tell();
+    if (outcome.outcome == Outcome::failed) throw IoError(outcome.reason);
+    return log_detail(printable_name(in) + ": skipped, " + outcome.reason);
+  }
+  const std::int64_t most = one.schedule.max_memory;
+  FileJob job{in, out, one.schedule.read, one.schedule.write, options.convolver.request.threads};
+  job.replaces = one.replaces();
+  job.has_room = [&](std::int64_t bytes) { return most == 0 || bytes <= most; };
+  job.admit = [&](std::int64_t bytes, bool all) {
+    if (!job.has_room(bytes)) throw IoError(takes_too_much(in, bytes, all, most));
+  };
+  // The journal of the folder in which OUT lies: a run of the whole folder goes on with it.
+  std::optional<Journal> journal;
+  if (one.resume) journal.emplace(one.selection.out, Shard{}, one.settings, true);
+  if (journal) journal->plan({outcome.job->name});
+  DoneEntry entry{outcome.job->name, file_name_of(out), {}, {}};
+  if (is_file) entry.in = stamp_of(in).value_or(FileStamp{});
+  job.before_commit = [&](const FileStamp& written) {
+    entry.out = written;
+    if (journal) journal->done(entry);
+  };
+  try {
+    outcome.report = filter_picture(options, filter, job);
+  } catch (const std::exception& error) {
+    outcome.outcome = Outcome::failed;
+    outcome.reason = error.what();
+    tell();
+    throw;
+  }
+  if (journal && (journal->is_new() || journal->before().has_ended)) journal->end();
+  outcome.bytes_read = entry.in.size;
+  outcome.bytes_written = entry.out.size;
+  tell();
+}
+
 }  // namespace
 
-void filter_pictures(const PictureOptions& options, const PictureFilter& filter) {
-  const bool many = !options.needs_folder.empty() || !options.more.empty() ||
-                    is_folder(options.in) || is_folder(options.out) || options.out.ends_with('/');
+void run(const FilterCommand& command) {
+  const PictureOptions& options = command.picture;
+  const Selection& selection = options.folder.selection;
+  for (const FilterOption& option : command.line->options)
+    if (option.letters == "MASK") check_keeps_mask(command.values.word(option.name), selection.out);
+  const PictureFilter filter = command.line->make(command.values);
+  const std::string& out = selection.out;
+  const std::string in = selection.inputs.empty() ? "" : selection.inputs.front();
+  const bool many = !options.needs_folder.empty() || selection.inputs.size() != 1 ||
+                    is_folder(in) || is_folder(out) || out.ends_with('/');
   if (!many) {
     // OUT may have been meant as the folder that IN would have needed, had it been there.
-    if (options.in != "-" && extension_of(options.out).empty() && options.write.format.empty() &&
-        ::access(options.in.c_str(), F_OK) != 0)
-      open_source(options.in);
-    return filter_picture(options, filter);
+    if (in != "-" && extension_of(out).empty() && options.folder.schedule.write.format.empty() &&
+        ::access(in.c_str(), F_OK) != 0)
+      open_source(in);
+    return filter_one(options, filter);
   }
-  if (!is_folder(options.out) && find_format(extension_of(options.out)))
+  if (!is_folder(out) && find_format(extension_of(out)))
     throw UsageError(
-        "OUT is " + quoted_name(options.out) + ", a picture's name, and " +
+        "OUT is " + quoted_name(out) + ", a picture's name, and " +
         (options.needs_folder.empty() ? "these inputs need" : options.needs_folder + " needs") +
         " a folder; name one, such as out/");
-  if (options.in == "-" || options.out == "-" || std::ranges::count(options.more, "-") > 0)
+  if (out == "-" || std::ranges::count(selection.inputs, "-") > 0)
     throw UsageError(
         "standard input and output hold one picture each; name files and folders, or "
         "one IN and one OUT");
@@ -365,7 +432,6 @@ void filter_pictures(const PictureOptions& options, const PictureFilter& filter)
 }
 
 void run(const MergeCommand& command) {
-  set_loudness(command.loudness);
   const MergeReport report = merge_journals(command.out);
   const auto name = [](const Shard& shard) {
     return std::to_string(shard.index) + "/" + std::to_string(shard.count);

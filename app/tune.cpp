@@ -46,7 +46,6 @@ std::string place_for(const TuneCommand& command, const CudaDevice* device) {
 }  // namespace
 
 void run(const TuneCommand& command) {
-  set_loudness(command.loudness);
   const Machine machine = this_machine();
   // Read before minutes are spent: CONVFILT_PROFILES may name no folder.
   const std::vector<Profile>& known = machine.profiles();

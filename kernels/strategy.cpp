@@ -17,31 +17,31 @@ constexpr std::string_view kAccumulateWords[] = {"auto", "steps", "atomic", "div
 
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
-    {"halo", "How the halo is loaded", kHaloWords},
+    {"halo", "how the halo is loaded", kHaloWords},
     {"tile",
-     "Side of the output tile, or columns x rows as in 32x8:\nto 32, or to 1024 for masks of one "
-     "row, whose blocks\nhave one row; tiled-in: to 1024 threads with the\nhalo's (winograd: 2 or "
-     "4)",
+     "side of the output tile, or columns x rows such as 32x8. To 32, or to 1024 for masks of one "
+     "row, whose blocks have one row; tiled-in takes up to 1024 threads with the halo's, winograd "
+     "2 or 4",
      {},
      1,
      1024,
      true},
-    {"outputs", "Outputs of a thread, 1 or 4", {}, 1, 4},
-    {"idle", "Threads that only load: the last columns and rows,\nor those around the tile",
+    {"outputs", "outputs per thread, 1 or 4", {}, 1, 4},
+    {"idle", "threads that only load: the last columns and rows, or those around the tile",
      kIdleWords},
-    {"mask-memory", "Where the mask lies", kMaskMemoryWords},
-    {"cache", "Caches that samples are read through: all, or only L2", kCacheWords},
-    {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
-    {"gemm", "How matrices are multiplied", kGemmWords},
-    {"domain", "Where blocks are convolved", kDomainWords},
+    {"mask-memory", "where the mask lies", kMaskMemoryWords},
+    {"cache", "caches that samples are read through: all, or only L2", kCacheWords},
+    {"texture", "memory under the texture: pitched rows or a CUDA array", kTextureWords},
+    {"gemm", "how matrices are multiplied", kGemmWords},
+    {"domain", "where blocks are convolved", kDomainWords},
     {"accumulate",
-     "How overlapping outputs are added (auto: by in-parts in\ndivisions, each with a private "
-     "buffer; by overlap-add\nin steps)",
+     "how overlapping outputs are added. auto: in-parts in divisions, each with a private buffer; "
+     "overlap-add in steps",
      kAccumulateWords},
-    {"block", "Side of a block of the picture (L2 of in-parts)", {}, 1, 8192},
-    {"part", "Side of a part of the mask (L1); it divides --block", {}, 1, 1025},
+    {"block", "side of a block of the picture (L2 of in-parts)", {}, 1, 8192},
+    {"part", "side of a part of the mask (L1), which divides --block", {}, 1, 1025},
     {"steps",
-     "Launches along each axis, so that no two blocks\nof one add to the same output",
+     "launches along each axis, so that no two blocks of one launch add to the same output",
      {},
      1,
      64},

@@ -31,7 +31,7 @@ convfilt mask |check show|emboss3
 convfilt mask check embo|emboss3|gaussian5
 convfilt mask show pict|picture.png|made.man
 convfilt mask check --de|--depth --device|--border
-convfilt list |strategies filters devices|blur
+convfilt list |strategies filters masks devices|blur
 convfilt explain tiled|tiled-in tiled-out|direct
 convfilt blur pict|picture.png|made.man
 convfilt blur -v pict|picture.png|made.man
@@ -110,14 +110,17 @@ if $zsh; then
   ! grep -F 'cuda:N' specs || fail "zsh offers cuda:N"
 fi
 
-# Every option, argument and example of --help is in the command's part of the page, which man reads without a complaint; and
+# Every option, argument and example of --help is in the command's parts of the page, once, which man reads without a complaint; and
 # every option is known to zsh.
 for command in $("$CONVFILT" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
   "$CONVFILT" "$command" --help >help
-  sed -n "/^\.SS \"convfilt $command\"/,/^\.S[SH] /p" made.man >part
+  # Its own part, and those parts of the shared options whose headings name it.
+  awk -v command="$command" '
+    /^\.S[SH] / { inside = $0 == ".SS \"convfilt " command "\"" || (shared && $0 ~ "[ ,]" command "[ ,\"]"); shared = shared || /SHARED OPTIONS/ }
+    inside' made.man >part
   ! $zsh || specs_zsh "$command" >specs
   for option in $(grep -oE '^ +(-[a-z],? ?)?--[a-z-]+' help | grep -oE -- '--[a-z-]+'); do
-    grep -qF -- "${option//-/\\-}" part || fail "the manual lacks $command $option"
+    [ "$(grep '^\\fB' part | grep -cF -- "\fB${option//-/\\-}\fR")" = 1 ] || fail "the manual has $command $option not once"
     ! $zsh || grep -qE -- "^[*]?$option(=|\\[)" specs || fail "zsh lacks $command $option"
   done
   for argument in $(sed -n '/^Arguments:/,/^$/s/^  \([A-Za-z]*\) .*/\1/p' help); do

@@ -35,14 +35,14 @@ gunzip -c "$work/moved/share/man/man1/convfilt.1.gz" | grep 'SH SYNOPSIS' >/dev/
 cd "$work"
 printf '# only installed\n0 0 2\n' >"$filters/marker.txt"
 printf '# not as in the source tree\n1\n' >"$filters/identity.txt"
-COLUMNS=1000 "$program" list filters >list
+COLUMNS=1000 "$program" list masks >list
 for file in "$source"/filters/*.txt; do
   name=$(basename "$file" .txt)
-  grep -q "^  $name " list || fail "list filters lacks $name"
+  grep -q "^  $name " list || fail "list masks lacks $name"
 done
 expected=$(($(find "$source/filters" -name '*.txt' | wc -l) + 1))
-[ "$(wc -l <list)" = "$expected" ] || fail "list filters has $(wc -l <list) lines, not $expected"
-grep -q '^  marker .* only installed$' list || fail "list filters lacks what was added beside the program"
+[ "$(wc -l <list)" = "$expected" ] || fail "list masks has $(wc -l <list) lines, not $expected"
+grep -q '^  marker .* only installed$' list || fail "list masks lacks what was added beside the program"
 grep -q '^  identity .* not as in the source tree$' list || fail "identity comes from the source tree"
 
 echo 'P2 3 1 255 10 20 30' >in.pgm

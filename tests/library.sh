@@ -103,7 +103,7 @@ int main() {
   good &= gain(mask) == 1 && absolute_gain(mask) == 1 && size_of(Depth::u16) == 2 && full_range(Depth::u8) == 255;
   good &= name_of(Depth::u8) == "u8" && name_of(Border::wrap) == "wrap" && name_of(Mode::same) == "same";
   good &= mode_refuses(problem).empty() && to_string(problem).find("mine") != std::string::npos;
-  good &= throws("neither a file nor a filter", [] { load_mask("no-such-filter"); });
+  good &= throws("neither a file nor a mask's name", [] { load_mask("no-such-filter"); });
   good &= throws("did you mean", [&] { make_plan(problem, {.strategy = "bsic"}); });
   good &= throws("as many weights", [&] { Problem odd = problem; odd.mask.weights.pop_back(); make_plan(odd); });
   good &= throws("sides are", [] { make_plan(Problem{3, 3}); });

@@ -18,7 +18,7 @@ kernels/loose"
 
 # A word, as a regular expression; then the only places it may stand in, as one.
 foreign='
-CLI::|<CLI/ ^app/grammar\.
+CLI::|<CLI/ ^app/grammar/
 \<cv::|<opencv2/ ^src/picture/|^kernels/backend/host/fft\.cpp$
 lcms2\.h|jpeglib\.h|<png\.h>|tiffio\.h|<webp/|<libheif/|<jxl/|nvimgcodec|<exiv2/ ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/

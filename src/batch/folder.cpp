@@ -47,14 +47,14 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
   }
   try {
     // An input that is not there is what is to be told, not that its name has no format.
-    if (::access(job.in.c_str(), F_OK) != 0) open_source(job.in);
+    if (job.in != "-" && ::access(job.in.c_str(), F_OK) != 0) open_source(job.in);
     check_format(job.out, options.schedule.write);
   } catch (const std::exception& error) {
     outcome.outcome = Outcome::failed;
     outcome.reason = error.what();
     return outcome;
   }
-  const std::optional<FileStamp> out = stamp_of(job.out);
+  const std::optional<FileStamp> out = job.out == "-" ? std::nullopt : stamp_of(job.out);
   if (!out) return std::nullopt;
   if (options.newer) {
     const std::optional<FileStamp> in = stamp_of(job.in);
@@ -78,6 +78,18 @@ std::optional<JournalContents> journal_of(const FolderOptions& options) {
   const std::string path = journal_to_resume(options.selection.out, options.shard);
   if (path.empty()) return std::nullopt;
   return read_journal(path);
+}
+
+/// Parts what there is nothing to do for from the rest.
+void settle(FolderPlan& plan, const FolderOptions& options) {
+  std::optional<JournalContents> before;
+  if (options.resume) before = journal_of(options);
+  for (std::size_t i = 0; i < plan.list.jobs.size(); ++i) {
+    if (auto outcome = settled(plan.list.jobs[i], options, before ? &*before : nullptr))
+      plan.settled.push_back(std::move(*outcome));
+    else
+      plan.to_filter.push_back(i);
+  }
 }
 
 /// Earlier results that lie in a folder of inputs, where they would be taken for some.
@@ -113,14 +125,15 @@ FolderPlan plan_folder(const FolderOptions& options) {
   plan.of_all_shards = plan.list.jobs.size();
   if (options.shard.count > 1)
     std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
-  std::optional<JournalContents> before;
-  if (options.resume) before = journal_of(options);
-  for (std::size_t i = 0; i < plan.list.jobs.size(); ++i) {
-    if (auto outcome = settled(plan.list.jobs[i], options, before ? &*before : nullptr))
-      plan.settled.push_back(std::move(*outcome));
-    else
-      plan.to_filter.push_back(i);
-  }
+  settle(plan, options);
+  return plan;
+}
+
+FolderPlan plan_picture(const FolderOptions& options, const Job& job) {
+  FolderPlan plan;
+  plan.list.jobs = {job};
+  plan.of_all_shards = 1;
+  settle(plan, options);
   return plan;
 }
 
@@ -270,7 +283,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     count(outcome);
   };
   ScheduleOptions schedule = options.schedule;
-  schedule.replaces = options.if_exists == IfExists::overwrite || options.newer;
+  schedule.replaces = options.replaces();
   totals.device_failures = filter_jobs(jobs, schedule, make_lane, events);
   const bool is_stopped = schedule.stop && schedule.stop->load();
   for (const Job& job : jobs) {

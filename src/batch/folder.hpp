@@ -24,6 +24,9 @@ struct FolderOptions {
   std::string settings;  ///< see Journal
   ScheduleOptions schedule;
 
+  /// Whether a result may replace a file.
+  bool replaces() const { return if_exists == IfExists::overwrite || newer; }
+
   /// What GPUs' decoders are, since each kind rounds in its own way: a run keeps to one, as does
   /// the run that resumes it. Empty where the CPU has all pictures.
   struct {
@@ -53,6 +56,9 @@ struct FolderPlan {
 
 /// Lists the pictures; writes nothing. Throws as list_jobs() does.
 FolderPlan plan_folder(const FolderOptions& options);
+
+/// The same for one picture, whose result may have any name; "-" is standard input or output.
+FolderPlan plan_picture(const FolderOptions& options, const Job& job);
 
 /// Throws IoError where filter_folder() would refuse to resume.
 void check_resumes(const FolderOptions& options);

@@ -23,8 +23,8 @@ struct PlanRequest {
   bool finite = true;  ///< f32: whether all samples are finite and of similar size, as in a picture
 };
 
-/// A mask from a text file, or a shipped filter by its name (`convfilt list filters`). A word with
-/// a '/' is a path. An ambiguous grid causes a warning on standard error. Throws
+/// A mask from a text file, or a shipped mask by its name (`convfilt list masks`). A word with a
+/// '/' is a path. An ambiguous grid causes a warning on standard error. Throws
 /// std::runtime_error; the message names the file, the place and the remedy.
 Mask load_mask(const std::string& path_or_name);
 

@@ -153,10 +153,10 @@ Mask load_mask(const std::string& path_or_name) {
       !path_or_name.empty() && path_or_name.find_first_not_of("0123456789") == std::string::npos;
   if (is_number)
     throw UsageError("'" + path_or_name +
-                     "' is neither a file nor a filter; a mask of that side is " + path_or_name +
-                     "x" + path_or_name);
+                     "' is neither a file nor a mask's name; a mask of that side is " +
+                     path_or_name + "x" + path_or_name);
   throw UsageError("'" + printable_name(path_or_name) +
-                   "' is neither a file nor a filter (see 'convfilt list filters')" +
+                   "' is neither a file nor a mask's name (see 'convfilt list masks')" +
                    did_you_mean(stem, names));
 }
 

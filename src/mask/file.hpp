@@ -9,7 +9,7 @@
 
 namespace convfilt {
 
-/// One line of `convfilt list filters`.
+/// One line of `convfilt list masks`.
 struct FilterInfo {
   std::string name;         ///< the file's stem: what load_mask takes
   std::string description;  ///< the file's first comment line, without '#'; may be empty

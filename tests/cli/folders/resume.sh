@@ -31,7 +31,7 @@ grep -c 'skipped, not newer' said
 cp -r photos twice
 convfilt apply mean3 twice twice --in-place -q 2>/dev/null || convfilt blur twice twice --in-place -q
 sum=$(cat twice/*.png | cksum)
-if convfilt list filters | grep '^  mean3 ' >/dev/null; then command='apply mean3'; else command=blur; fi
+if convfilt list masks | grep '^  mean3 ' >/dev/null; then command='apply mean3'; else command=blur; fi
 convfilt $command twice twice --in-place --resume -q
 [ "$sum" = "$(cat twice/*.png | cksum)" ] || fail "filtered twice"
 # Options that differ in the last digit alone are other options.

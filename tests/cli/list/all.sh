@@ -1,7 +1,7 @@
-# Without a topic, list shows all three under their names. The processor and the emulator are always there, and CUDA or
+# Without a topic, list shows all topics under their names. The processor and the emulator are always there, and CUDA or
 # why there is none.
 convfilt list >all
-for topic in strategies filters devices; do
+for topic in strategies filters masks devices; do
   echo "$topic"; convfilt list $topic; [ $topic = devices ] || echo
 done | cmp - all
 convfilt list devices

@@ -1,5 +1,5 @@
 # Each file in filters/ is listed, with its size and its first comment, and can be applied by name.
-convfilt list filters >list
+convfilt list masks >list
 [ "$(wc -l <list)" = "$(ls filters/*.txt | wc -l)" ] || fail "$(wc -l <list) filters are listed"
 pgm in.pgm <<<"1 2 3"
 for file in filters/*.txt; do

@@ -9,13 +9,13 @@ mkdir mine
 echo '# My own' >mine/mine.txt
 echo '1 2 1' >>mine/mine.txt
 CONVFILT_FILTERS=mine try apply mine samples/camera.png mine.pgm
-CONVFILT_FILTERS=mine convfilt list filters | grep -w mine
+CONVFILT_FILTERS=mine convfilt list masks | grep -w mine
 convfilt apply mine/mine.txt samples/camera.png mine2.pgm
 same mine.pgm mine2.pgm
 CONVFILT_FILTERS=missing try apply box3 samples/camera.png out.png
 [ ! -e out.png ]
 # A broken mask among the filters is named; the others are listed.
 echo '1 x' >mine/broken.txt
-CONVFILT_FILTERS=mine try list filters >list
+CONVFILT_FILTERS=mine try list masks >list
 grep -w mine list
 ! grep -w broken list

@@ -52,7 +52,7 @@ convfilt mask check left.txt >shown
 rm shown
 only . config home in.pgm left.txt other.toml out.pgm
 config nonsense
-convfilt list filters >list
+convfilt list masks >list
 convfilt generate man >page
 convfilt blur --help >help
 convfilt --help >general

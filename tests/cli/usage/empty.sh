@@ -13,7 +13,6 @@ refused() {  # NAME WORD...: what must be called empty, and the command
 options=0 names=0
 for command in $(sed -n "s/^complete -c convfilt -n __fish_use_subcommand -a \([a-z]*\) .*/\1/p" grammar); do
   case $command in
-    blur | sharpen | edge) arguments=(in.png out.png) ;;
     apply) arguments=(mask.txt in.png out.png) ;;
     compare) arguments=(in.png) ;;
     explain) arguments=(basic) ;;
@@ -23,7 +22,7 @@ for command in $(sed -n "s/^complete -c convfilt -n __fish_use_subcommand -a \([
     list) arguments=(filters) ;;
     generate) arguments=(man) ;;
     tune) arguments=() ;;
-    *) fail "what are $command's arguments?" ;;
+    *) arguments=(in.png out.png) ;;  # a filter
   esac
   for option in $(sed -nE "s/^complete -c convfilt -n '__fish_seen_subcommand_from $command' (-s . )?-l ([a-z-]+).*/\2/p" grammar); do
     case $option in help | version) continue ;; esac

@@ -4,11 +4,12 @@ pgm in.pgm <<<"1 2 3"
 asked=0
 helps() {  # WORD...
   "$CONVFILT" "$@" >said 2>errors || fail "${*@Q} exits with $?: $(<errors)"
-  same said help
+  case " $* " in *' --help '*) same said help ;; *) same said screen ;; esac
   asked=$((asked + 1))
 }
 for command in "" $(sed -n 's/^    \([a-z]*\))$/\1/p' <<<"$generated"); do
   convfilt $command --help >help
+  convfilt $command -h >screen
   facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
   # Its short flags: what takes a value has a case in the completion.
   letters=
@@ -34,7 +35,7 @@ for command in "" $(sed -n 's/^    \([a-z]*\))$/\1/p' <<<"$generated"); do
   done
 done
 [ $asked -gt 200 ] || fail "only $asked ways to ask"
-only . help said errors in.pgm
+only . help screen said errors in.pgm
 # But a name is a name, after -- and as an option's value, and no other letter is overlooked.
 try blur -h.png out.png
 try blur -- -qh out.pgm

@@ -135,7 +135,7 @@ TEST_CASE("names: the environment comes first, misspelt ones get the nearest") {
     return message_of<convfilt::UsageError>([&] { convfilt::load_mask(name); });
   };
   CHECK(error("gausian5") ==
-        "'gausian5' is neither a file nor a filter (see 'convfilt list filters'); did you mean "
+        "'gausian5' is neither a file nor a mask's name (see 'convfilt list masks'); did you mean "
         "'gaussian5'?");
   CHECK(error("sobel").find("did you mean 'sobel_x' or 'sobel_y'?") != std::string::npos);
   CHECK(error("gausian5.txt").find("'gaussian5'") != std::string::npos);

@@ -1,6 +1,9 @@
-#include "app/manual.hpp"
+#include "app/grammar/manual.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -43,27 +46,57 @@ std::string troff_of(const ArgumentFacts& argument) {
   return argument.value.empty() ? text : text + " \\fI" + troff(argument.value) + "\\fR";
 }
 
-std::string troff_of(const CommandFacts& command) {
-  std::string text =
-      ".SS \"convfilt " + troff(command.name) + "\"\n.B convfilt " + troff(command.name) + "\n";
+std::string entry_of(const ArgumentFacts& option) {
+  std::string text = ".TP\n" + troff_of(option) + "\n" + troff(option.text);
+  if (!option.choices.empty()) text += ": " + troff(listed(option.choices, "or"));
+  return text + "\n";
+}
+
+/// The commands that have this very option.
+Words owners_of(const ArgumentFacts& option, const std::vector<CommandFacts>& commands) {
+  Words owners;
+  for (const CommandFacts& command : commands)
+    for (const ArgumentFacts& other : command.options)
+      if (other.names == option.names && other.text == option.text &&
+          other.choices == option.choices)
+        owners.emplace_back(command.help->name);
+  return owners;
+}
+
+std::string troff_of(const CommandFacts& command, const std::vector<CommandFacts>& commands) {
+  const std::string name = troff(std::string(command.help->name));
+  std::string text = ".SS \"convfilt " + name + "\"\n.B convfilt " + name + "\n";
   text += "[\\fIOPTIONS\\fR]";
   for (const ArgumentFacts& positional : command.positionals)
-    text += (positional.required ? " \\fI" : " [\\fI") + troff(positional.names.front()) +
+    text += (positional.required ? " \\fI" : " [\\fI") + troff(positional.value) +
             (positional.required ? "\\fR" : "\\fR]");
-  // The lead is a sentence or two; examples keep their lines.
-  const std::size_t examples = command.examples.find("Examples:\n");
-  text += "\n.PP\n" + troff(command.examples.substr(0, examples));
-  if (examples != std::string::npos)
-    text += ".PP\n.nf\n" + troff(command.examples.substr(examples + 10)) + ".fi\n";
+  text += "\n.PP\n" + troff(std::string(command.help->about));
+  if (!command.help->more.empty()) text += ".PP\n" + troff(std::string(command.help->more));
+  text += ".PP\n.nf\n" + troff(std::string(command.help->examples)) + ".fi\n";
   for (const ArgumentFacts& positional : command.positionals)
-    text += ".TP\n\\fI" + troff(positional.names.front()) + "\\fR\n" +
-            troff(positional.description) + "\n";
-  std::string group;
-  for (const ArgumentFacts& option : command.options) {
-    if (option.group != group) text += ".PP\n" + troff(option.group) + ":\n";
-    group = option.group;
-    text += ".TP\n" + troff_of(option) + "\n" + troff(option.description) + "\n";
-  }
+    text += ".TP\n\\fI" + troff(positional.value) + "\\fR\n" + troff(positional.text) + "\n";
+  for (const ArgumentFacts& option : command.options)
+    if (owners_of(option, commands).size() == 1) text += entry_of(option);
+  return text;
+}
+
+/// The options that several commands have, each once, below the names of these commands.
+std::string troff_of_shared(const std::vector<CommandFacts>& commands) {
+  std::vector<std::pair<std::string, std::string>> parts;  // headings and options
+  for (const CommandFacts& command : commands)
+    for (const ArgumentFacts& option : command.options) {
+      const Words owners = owners_of(option, commands);
+      if (owners.size() == 1 || owners.front() != command.help->name) continue;
+      const std::string heading = option.group + ", in " + listed(owners);
+      const auto part =
+          std::ranges::find(parts, heading, &std::pair<std::string, std::string>::first);
+      if (part == parts.end())
+        parts.emplace_back(heading, entry_of(option));
+      else
+        part->second += entry_of(option);
+    }
+  std::string text = ".SH \"SHARED OPTIONS\"\n";
+  for (const auto& [heading, options] : parts) text += ".SS \"" + troff(heading) + "\"\n" + options;
   return text;
 }
 
@@ -83,12 +116,12 @@ std::string troff_of_variables(const std::vector<CommandFacts>& commands) {
 
 // ---- shells
 
-/// Commands that print the filters' names, a line each. They stand between columns of blanks and
-/// may have single ones. The width keeps each filter on one line.
-const std::string kFiltersInAwk =
-    "COLUMNS=100000 convfilt list filters 2>/dev/null | awk -F '   *' '/^  [^ ]/ { print $2 }'";
-const std::string kFiltersInFish =
-    " -a '(COLUMNS=100000 convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+(?: "
+/// Commands that print the masks' names, a line each. They stand between columns of blanks and
+/// may have single ones. The width keeps each mask on one line.
+const std::string kMasksInAwk =
+    "COLUMNS=100000 convfilt list masks 2>/dev/null | awk -F '   *' '/^  [^ ]/ { print $2 }'";
+const std::string kMasksInFish =
+    " -a '(COLUMNS=100000 convfilt list masks 2>/dev/null | string match -rg \"^  (\\\\S+(?: "
     "\\\\S+)*)\")'";
 
 /// In single quotes for a shell. fish takes \' inside them, the others do not.
@@ -97,17 +130,23 @@ std::string shell_quoted(const std::string& text, bool fish = false) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
-/// The first clause of a description: what fits beside a name.
+/// The first clause of a text: what fits beside a name.
 std::string brief(const ArgumentFacts& argument) {
-  const std::string& text = argument.description;
-  return text.substr(0, text.find_first_of(":(;"));
+  return first_sentence(argument.text.substr(0, argument.text.find_first_of(":(;")));
+}
+
+/// The choices but cuda:N, whose N stands for a number.
+Words completions_of(const ArgumentFacts& argument) {
+  Words words = argument.choices;
+  std::erase_if(words, [](const std::string& word) { return word.ends_with(":N"); });
+  return words;
 }
 
 std::string bash(const std::vector<CommandFacts>& commands) {
   Words names;
   std::string cases;
   for (const CommandFacts& command : commands) {
-    names.push_back(command.name);
+    names.emplace_back(command.help->name);
     Words options;
     std::string values;
     for (const ArgumentFacts& option : command.options) {
@@ -115,9 +154,10 @@ std::string bash(const std::vector<CommandFacts>& commands) {
       if (option.value.empty()) continue;
       const std::string pattern = joined(option.names, "|");
       if (!option.choices.empty()) {
-        values += "        " + pattern + ") choices=(" + joined(option.choices, " ") + ") ;;\n";
+        values +=
+            "        " + pattern + ") choices=(" + joined(completions_of(option), " ") + ") ;;\n";
       } else if (takes_mask(option)) {
-        values += "        " + pattern + ") _convfilt_filters; files=yes ;;\n";
+        values += "        " + pattern + ") _convfilt_mask_names; files=yes ;;\n";
       } else {
         values += "        " + pattern + ") " + (takes_file(option) ? "files=yes" : ":") + " ;;\n";
       }
@@ -127,18 +167,18 @@ std::string bash(const std::vector<CommandFacts>& commands) {
       if (k >= command.positionals.size()) return "files=yes";
       const ArgumentFacts& positional = command.positionals[k];
       if (!positional.choices.empty()) return "choices=(" + joined(positional.choices, " ") + ")";
-      return takes_mask(positional) ? "files=yes; _convfilt_filters" : "files=yes";
+      return takes_mask(positional) ? "files=yes; _convfilt_mask_names" : "files=yes";
     };
     std::string positional = words_for(0);
     if (command.positionals.size() > 1)
       positional = "if [ $position -gt 1 ]; then " + words_for(1) + "; else " + positional + "; fi";
-    cases += "    " + command.name + ")\n      options=(" + joined(options, " ") +
-             ")\n      case $option in\n" + values + "        '') " + positional +
-             " ;;\n        *) files=yes ;;\n      esac ;;\n";
+    cases += "    " + std::string(command.help->name) + ")\n      options=(" +
+             joined(options, " ") + ")\n      case $option in\n" + values + "        '') " +
+             positional + " ;;\n        *) files=yes ;;\n      esac ;;\n";
   }
   return "# bash completion for convfilt; made by: convfilt generate bash\n"
-         "_convfilt_filters() { mapfile -t choices < <(" +
-         kFiltersInAwk +
+         "_convfilt_mask_names() { mapfile -t choices < <(" +
+         kMasksInAwk +
          "); }\n"
          "_convfilt() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -160,11 +200,11 @@ std::string bash(const std::vector<CommandFacts>& commands) {
          "  case $command in\n" +
          cases +
          "  esac\n"
-         "  # A flag takes no value, so what follows it is a word of its own.\n"
+         "  # A flag takes no value, so what follows it is an argument.\n"
          "  if [[ $word == -* && $before != = ]]; then\n"
          "    choices=(\"${options[@]}\") files=''\n"
          "  fi\n"
-         "  # Names of filters are anybody's, and compgen -W would expand what is in them.\n"
+         "  # Names of masks may be any words, and compgen -W would expand what is in them.\n"
          "  for name in \"${choices[@]}\"; do [[ $name != \"$word\"* ]] || "
          "COMPREPLY+=(\"$name\"); done\n"
          "  [ -z \"$files\" ] || { compopt -o filenames; local found\n"
@@ -177,7 +217,7 @@ std::string bash(const std::vector<CommandFacts>& commands) {
 std::string zsh_value(const ArgumentFacts& argument) {
   std::string text = ":" + replaced(argument.value, ":", "\\:") + ":";
   if (!argument.choices.empty())
-    return text + "(" + replaced(joined(argument.choices, " "), ":", "\\:") + ")";
+    return text + "(" + replaced(joined(completions_of(argument), " "), ":", "\\:") + ")";
   if (takes_mask(argument)) return text + "_convfilt_masks";
   return text + (takes_file(argument) ? "_files" : " ");
 }
@@ -188,8 +228,11 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
   };
   std::string names, cases;
   for (const CommandFacts& command : commands) {
-    names += "    " + shell_quoted(command.name + ":" + escaped(command.summary)) + "\n";
-    cases += "    " + command.name + ") _arguments -s \\\n";
+    names += "    " +
+             shell_quoted(std::string(command.help->name) + ":" +
+                          escaped(std::string(command.help->summary))) +
+             "\n";
+    cases += "    " + std::string(command.help->name) + ") _arguments -s \\\n";
     for (const ArgumentFacts& option : command.options) {
       const std::string about = "[" + escaped(brief(option)) + "]";
       for (const std::string& name : option.names) {
@@ -215,7 +258,7 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
          "_convfilt_masks() {\n"
          "  local -a filters\n"
          "  filters=(${(f)\"$(" +
-         kFiltersInAwk +
+         kMasksInAwk +
          ")\"})\n"
          "  compadd -a filters\n"
          "  _files\n"
@@ -249,17 +292,18 @@ std::string fish(const std::vector<CommandFacts>& commands) {
       "complete -c convfilt -n __fish_use_subcommand -l help -d 'Print what it does'\n"
       "complete -c convfilt -n __fish_use_subcommand -l version -d 'Print the version'\n";
   for (const CommandFacts& command : commands) {
-    text += "complete -c convfilt -n __fish_use_subcommand -a " + command.name +
-            about(command.summary) + "\n";
-    const std::string line =
-        "complete -c convfilt -n '__fish_seen_subcommand_from " + command.name + "'";
+    text += "complete -c convfilt -n __fish_use_subcommand -a " + std::string(command.help->name) +
+            about(std::string(command.help->summary)) + "\n";
+    const std::string line = "complete -c convfilt -n '__fish_seen_subcommand_from " +
+                             std::string(command.help->name) + "'";
     for (const ArgumentFacts& option : command.options) {
       text += line;
       for (const std::string& name : option.names)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.value.empty() && !option.joined) text += takes_file(option) ? " -r -F" : " -x";
-      if (!option.choices.empty()) text += " -a " + shell_quoted(joined(option.choices, " "), true);
-      if (takes_mask(option)) text += kFiltersInFish;
+      if (!option.choices.empty())
+        text += " -a " + shell_quoted(joined(completions_of(option), " "), true);
+      if (takes_mask(option)) text += kMasksInFish;
       text += about(brief(option)) + "\n";
     }
     if (command.positionals.empty()) continue;
@@ -274,7 +318,7 @@ std::string fish(const std::vector<CommandFacts>& commands) {
     };
     if (!first.choices.empty())
       text += line_if("not ") + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
-    if (takes_mask(first) || follows) text += line_if("") + kFiltersInFish + "\n";
+    if (takes_mask(first) || follows) text += line_if("") + kMasksInFish + "\n";
   }
   return text;
 }
@@ -293,8 +337,9 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       "and GPU, but for roundings under very large masks. Weights apply as written (correlation); "
       "\\fB\\-\\-flip\\fR gives true convolution. An output appears whole or not at all.\n"
       ".SH COMMANDS\n";
-  for (const CommandFacts& command : commands) text += troff_of(command);
+  for (const CommandFacts& command : commands) text += troff_of(command, commands);
   text +=
+      troff_of_shared(commands) +
       ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
       "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
       ".TP\n3\nOf \\fBtry\\fR: there is no verdict, as the file or a compiler is missing.\n"

@@ -1,11 +1,11 @@
 /// The grammar of the command line: from argv to plain structs. The command-line library's words
-/// appear only in grammar.cpp.
+/// appear only in this folder.
 #pragma once
 
 #include <vector>
 
-#include "app/defaults.hpp"
-#include "app/manual.hpp"
+#include "app/grammar/defaults.hpp"
+#include "app/grammar/help.hpp"
 #include "app/options.hpp"
 
 namespace convfilt {

@@ -1,4 +1,4 @@
-#include "app/defaults.hpp"
+#include "app/grammar/defaults.hpp"
 
 #include <algorithm>
 #include <cctype>

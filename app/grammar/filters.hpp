@@ -1,0 +1,54 @@
+/// The filters: a command each, and all that is known of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/grammar/help.hpp"
+#include "kernels/problem.hpp"
+#include "src/filter/picture_filter.hpp"
+
+namespace convfilt {
+
+/// An option that one filter has, or an argument before IN.
+struct FilterOption {
+  std::string name{};             ///< "--sigma"
+  std::string letters{};          ///< what help calls the value
+  std::string text{};             ///< a sentence
+  Bounds<double> bounds{};        ///< of a number
+  std::optional<double> usual{};  ///< a number's default
+  bool is_whole = false;          ///< a number
+  Words words{};                  ///< those that it takes, the default first; empty for a number
+
+  bool is_argument() const { return !name.starts_with("-"); }
+};
+
+/// What the command line says of a filter's own options.
+struct FilterValues {
+  std::map<std::string, double, std::less<>> numbers;  ///< by the option's name
+  std::map<std::string, std::string, std::less<>> words;
+  bool flip = false, normalize = false;
+
+  bool has(std::string_view option) const { return numbers.contains(option); }
+  double number(std::string_view option) const { return numbers.find(option)->second; }
+  const std::string& word(std::string_view option) const { return words.find(option)->second; }
+
+  /// The mask as --normalize and --flip want it.
+  Mask finished(Mask mask) const;
+};
+
+/// A line of the table. Help, the manual, completion, defaults, errors and `list filters` come from
+/// it.
+struct FilterLine {
+  CommandHelp help;
+  std::vector<FilterOption> options;
+  PictureFilter (*make)(const FilterValues& values);
+};
+
+std::span<const FilterLine> filters();
+
+}  // namespace convfilt

@@ -1,0 +1,60 @@
+/// The texts of -h and --help.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/grammar/words.hpp"
+
+namespace convfilt {
+
+struct CommandHelp {
+  std::string_view name;
+  std::string_view summary;   ///< one line for the list of commands
+  std::string_view about;     ///< what it does, in lines
+  std::string_view examples;  ///< a line each
+  std::string_view more{};    ///< what only --help says
+};
+
+/// An option or a positional argument.
+struct ArgumentFacts {
+  Words names{};           ///< with dashes, the long one last; the name alone for a positional
+  std::string value{};     ///< what help calls the value; empty for a flag
+  std::string group{};     ///< the heading in help
+  std::string text{};      ///< sentences without the last one's full stop
+  Words choices{};         ///< the values there are; empty where any may do
+  std::string variable{};  ///< the environment variable that sets it; empty = none
+  bool joined = false;     ///< whether a value may only be joined to the name: --json=FILE
+  bool by_file = false;    ///< whether a file of defaults may set it
+  bool required = false;   ///< for a positional: whether it must be there
+  bool repeats = false;    ///< whether it may come several times
+  bool is_own = false;     ///< of one command, so that -h lists it
+};
+
+struct CommandFacts {
+  const CommandHelp* help = nullptr;
+  std::vector<ArgumentFacts> positionals, options;
+  bool takes_more = false;  ///< files beyond the positional arguments
+};
+
+/// "Where results go" of "Where results go. All other names are inputs".
+std::string first_sentence(const std::string& text);
+
+/// The text with "(default WORD)" behind its first sentence; as it is where the word is empty.
+std::string with_default(const std::string& text, const std::string& word);
+
+/// The screen of -h; or all that there is to say, for --help.
+std::string help_text(const CommandFacts& command, bool all);
+
+/// What `convfilt --help` says.
+std::string general_help(std::span<const CommandHelp* const> commands);
+
+/// What `convfilt` alone says: a few lines.
+std::string short_help(std::span<const CommandHelp* const> commands);
+
+/// "convfilt 1.2.3\n".
+std::string version_text();
+
+}  // namespace convfilt

@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+
+#include "app/grammar/choices.hpp"
+#include "app/grammar/commands.hpp"
+#include "src/auto/choice.hpp"
+#include "src/base/settings.hpp"
+#include "src/batch/shard.hpp"
+#include "src/picture/formats.hpp"
+
+namespace convfilt {
+namespace {
+
+/// The option of one filter, with its bounds and its default in the text.
+void bind(Binder& binder, const FilterOption& option, FilterValues& values) {
+  const std::string& name = option.name;
+  if (option.is_argument()) return binder.positional(name.c_str(), values.words[name], option.text);
+  if (!option.words.empty()) {
+    std::string& word = values.words[name] = option.words.front();
+    Choices<std::string> choices;
+    for (const std::string& each : option.words) choices.emplace_back(each, each);
+    return binder.choice(name, word, choices, option.text);
+  }
+  std::string text = option.text;
+  if (option.usual) {
+    values.numbers[name] = *option.usual;
+    text = with_default(text + ", " + limits_of(option.bounds), shown(*option.usual));
+  }
+  const auto read = [&values, option](const std::string& word) {
+    const auto& [least, most, above] = option.bounds;
+    values.numbers[option.name] =
+        option.is_whole ? number_in<int>(option.name, word, {int(least), int(most), above})
+                        : number_in(option.name, word, option.bounds);
+  };
+  binder.option(name, option.letters.c_str(), read, text);
+}
+
+/// IN and OUT, and where they are folders.
+struct Names {
+  std::string in, out, out_folder;
+  Words more;
+};
+
+/// Takes the names apart: words before OUT are inputs; with -o all of them are.
+void complete_names(Names& names, Selection& selection) {
+  const bool has_list = !selection.files_from.empty();
+  if (names.out_folder.empty()) {
+    require(names.more.empty(),
+            "several inputs: name the folder for their results with -o, e.g. -o out/");
+    if (has_list && names.out.empty()) std::swap(names.in, names.out);
+    selection.out = names.out;
+  } else {
+    if (!names.out.empty()) names.more.insert(names.more.begin(), names.out);
+    selection.out = names.out_folder;
+  }
+  if (!names.in.empty()) selection.inputs.push_back(names.in);
+  selection.inputs.insert(selection.inputs.end(), names.more.begin(), names.more.end());
+  require(!has_list || !selection.out.empty(),
+          "OUT is missing: name the folder for the results with -o, e.g. -o out/");
+}
+
+/// Which option asks for a folder, since one picture has no use for it; empty if none does.
+std::string folder_option(const PictureOptions& picture, bool has_shard, bool has_out_folder) {
+  const FolderOptions& folder = picture.folder;
+  const Selection& selection = folder.selection;
+  // One picture has a use for these, too, where OUT can be a picture.
+  const bool is_folder =
+      selection.out != "-" && selection.format.empty() && !find_format(extension_of(selection.out));
+  const std::pair<const char*, bool> options[] = {
+      {"--if-exists", is_folder && folder.if_exists != IfExists::overwrite},
+      {"--newer", is_folder && folder.newer},
+      {"--resume", is_folder && folder.resume},
+      {"--dry-run", is_folder && picture.dry_run},
+      {"--fail-fast", is_folder && folder.schedule.fail_fast},
+      {"--json", is_folder && picture.json},
+      {"--files-from", !selection.files_from.empty()},
+      {"--recursive", selection.recursive},
+      {"--glob", !selection.globs.empty()},
+      {"--follow-links", selection.follow_links},
+      {"--name", selection.name != Selection{}.name},
+      {"--shard", has_shard},
+      {"--codec=gpu", picture.codec == CodecKind::gpu},
+      {"--devices", !picture.devices.empty()},
+      {"-o", has_out_folder}};
+  for (const auto& [option, is_given] : options)
+    if (is_given) return option;
+  return "";
+}
+
+void folder_options(Binder& binder, PictureOptions& picture, const std::shared_ptr<Names>& names) {
+  FolderOptions& folder = picture.folder;
+  Selection& selection = folder.selection;
+  binder.group("Many pictures");
+  binder.option("-o,--out-folder", "FOLDER", names->out_folder,
+                "Folder for the results. All other names are then inputs");
+  binder.flag("-r,--recursive", selection.recursive, "Folders in folders, too. OUT mirrors them");
+  binder.repeated("--glob", "PATTERN", selection.globs,
+                  "Take the files of a folder whose names match, such as '*.jpg'. May be given "
+                  "several times (default: the endings of pictures)");
+  binder.option("--files-from", "FILE", selection.files_from,
+                "Read the pictures' names from a list, one a line; - is standard input");
+  binder.flag("-0,--null", selection.nul, "Names in that list end with NUL");
+  binder.flag("--follow-links", selection.follow_links,
+              "Follow links to folders, and to files elsewhere");
+  binder.option("--name", "TEMPLATE", selection.name,
+                "Names of the results (default {stem}{ext}), such as {stem}_blur{ext}");
+  binder.choice("--if-exists", folder.if_exists, kIfExists, "What to do if a result is there");
+  binder.flag("--newer", folder.newer, "Only pictures that are newer than their results");
+  binder.flag("--resume", folder.resume,
+              "Only what an earlier run of the command left undone. The journal beside the results "
+              "records it");
+  const auto has_shard = std::make_shared<bool>(false);
+  const auto read_shard = [&folder, has_shard](const std::string& word) {
+    folder.shard = shard_in(word, [](const char* variable) { return std::getenv(variable); });
+    *has_shard = true;
+  };
+  binder.option("--shard", "I/N", read_shard,
+                "Part I of N, from 1, for one of N machines. auto takes both numbers from the "
+                "variables of Slurm and other launchers, auto/N only I, as on Kubernetes");
+  binder.choice("--codec", picture.codec, kCodecs,
+                "Read and write JPEGs on the CPU, or on GPUs by nvImageCodec. The two round "
+                "differently, so one run never mixes them; with --shard, auto takes the CPU, so "
+                "that shards agree");
+  binder.option("--devices", "LIST", picture.devices,
+                "CUDA devices that share the pictures: all, or numbers such as 0,1 (default all)");
+  binder.flag("--fail-fast", folder.schedule.fail_fast, "Stop after the first failure");
+  binder.flag("--dry-run", picture.dry_run, "Print what would be done, and do nothing");
+  binder.flag("--json", picture.json,
+              "Print a line of JSON for each picture, done or not, on standard output. A name "
+              "that is not UTF-8 is there percent-encoded, too");
+  const auto hides_progress = std::make_shared<bool>(false);
+  binder.flag("--no-progress", *hides_progress, "Show no progress bar on a terminal");
+  const auto read_memory = [&folder](const std::string& word) {
+    folder.schedule.max_memory = bytes_in("--max-memory", word);
+  };
+  binder.option("--max-memory", "BYTES", read_memory,
+                "Most memory for all pictures in work, such as 500M or 2G (default: no limit). "
+                "For a picture that is filtered as a whole, it is an estimate. Pipes go through "
+                "a file in $TMPDIR, else in /var/tmp");
+  binder.then([&picture, names, has_shard, hides_progress] {
+    picture.progress = !*hides_progress;
+    if (!picture.devices.empty()) device_numbers(picture.devices);
+    const bool has_out_folder = !names->out_folder.empty();
+    complete_names(*names, picture.folder.selection);
+    picture.needs_folder = folder_option(picture, *has_shard, has_out_folder);
+  });
+}
+
+void file_options(Binder& binder, PictureOptions& picture) {
+  WriteOptions& write = picture.folder.schedule.write;
+  binder.group("Files");
+  const auto read_format = [&](const std::string& word) {
+    write.format = picture.folder.selection.format = word;
+  };
+  binder.option("--format", "NAME", read_format,
+                "Format of OUT, such as png (default: by its name)");
+  binder.number("--quality", "Q", write.quality, {0, 100},
+                "Quality, 0 to 100 (default: a JPEG's as in IN, else 95). It is for JPEG, WebP, "
+                "HEIC, AVIF and JPEG XL; by default WebP and JPEG XL are lossless");
+  binder.choice("--subsampling", write.subsampling,
+                Choices<Subsampling>{{"444", {1, 1}}, {"422", {2, 1}}, {"420", {2, 2}}},
+                "Chroma of a JPEG (default: as in IN, else 420)");
+  binder.flag("--progressive", write.progressive, "Write a progressive JPEG");
+  binder.number("--compression", "N", write.compression, {0, 9},
+                "Compression of PNG and TIFF: 0, none, to 9, smallest (default: fast)");
+  binder.flag("--strip", write.strip,
+              "Leave out metadata, such as places and dates. The colour profile stays");
+  binder.flag("--in-place", picture.folder.selection.in_place,
+              "Allow OUT to be the same file as IN");
+  reading_options(binder, picture.folder.schedule.read);
+  binder.then([&picture] {
+    ScheduleOptions& schedule = picture.folder.schedule;
+    schedule.write.loader = schedule.read.loader;
+  });
+}
+
+}  // namespace
+
+void declare(Binder& binder, FilterCommand& command) {
+  const auto names = std::make_shared<Names>();
+  PictureOptions& picture = command.picture;
+  for (const FilterOption& option : command.line->options)
+    if (option.is_argument()) bind(binder, option, command.values);
+  // With --files-from or -o there may be one name, or none.
+  binder.more(names->more);
+  binder.positional("IN", names->in, "Picture or folder to read; - is standard input", false);
+  binder.positional("OUT", names->out,
+                    "Picture or folder to write. - is standard output, and needs --format. With "
+                    "-o, this and more words are inputs, too",
+                    false);
+  std::string title(command.line->help.name);
+  title[0] = char(std::toupper(static_cast<unsigned char>(title[0])));
+  binder.group(title.c_str(), true);
+  for (const FilterOption& option : command.line->options)
+    if (!option.is_argument()) bind(binder, option, command.values);
+
+  Request& request = picture.convolver.request;
+  binder.group("How to compute");
+  binder.option("--strategy", "NAME", request.strategy,
+                "Way to convolve (convfilt list strategies)", strategy_names(this_machine()));
+  device_options(binder, picture.convolver);
+  border_options(binder, picture.convolver);
+  binder.flag("--flip", command.values.flip, "Turn the mask by 180 degrees: true convolution");
+  binder.flag("--normalize", command.values.normalize,
+              "Scale the weights to sum to 1. Of a mask that finds edges, the positive ones do");
+
+  Mapping& mapping = picture.mapping;
+  binder.group("What is filtered");
+  binder.flag("--linear", mapping.linear,
+              "Filter linear light, by IN's colour profile or sRGB's curve");
+  binder.flag("--luma", mapping.luma, "Filter luma alone. Edges are then grey");
+  const auto read_region = [&mapping](const std::string& word) {
+    const auto numbers = numbers_in("--region", word, {0, 0, 1, 1}, "X,Y,W,H, e.g. 100,50,640,480");
+    mapping.region = {numbers[0], numbers[1], numbers[2], numbers[3]};
+  };
+  binder.option("--region", "X,Y,W,H", read_region,
+                "Filter these pixels; the rest stays as it was");
+  binder.choice("--output", mapping.negative, kNegatives,
+                "What becomes of responses below 0. clamp makes them 0, abs takes their size, "
+                "signed adds half of each response to the middle of the range");
+
+  file_options(binder, picture);
+  folder_options(binder, picture, names);
+  setting_options(binder, request);
+  message_options(binder, picture.loudness);
+}
+
+void device_options(Binder& binder, ConvolverOptions& convolver) {
+  Request& request = convolver.request;
+  binder.group("How to compute");
+  binder.option("--device", "NAME", request.device, "Where to compute (default auto)",
+                device_names());
+  binder.number("--threads", "N", request.threads, {1, 1024},
+                "CPU threads, 1 to 1024 (default: all cores)");
+  binder.choice("--pitch", convolver.padded_pitch,
+                Choices<bool>{{"padded", true}, {"packed", false}}, "Rows in GPU memory");
+  binder.then([&request] { check_names(request, this_machine()); });
+}
+
+void border_options(Binder& binder, ConvolverOptions& convolver) {
+  const auto border = std::make_shared<std::optional<Border>>();
+  const auto value = std::make_shared<std::optional<double>>();
+  binder.group("Mask and border");
+  binder.choice("--border", *border, choices_of(kBorders),
+                "What lies outside the picture (default replicate)");
+  binder.number("--border-value", "V", *value, {.least = std::numeric_limits<double>::lowest()},
+                "Sample outside the picture, with --border=constant (default 0)");
+  binder.choice("--mode", convolver.mode, choices_of(kModes),
+                "Which outputs to compute. same: those of the picture. valid: those whose mask "
+                "lies inside. full: all that the mask touches, with 0 outside");
+  binder.then([border, value, &convolver] {
+    const bool is_constant = convolver.mode == Mode::full || *value;
+    convolver.border = border->value_or(is_constant ? Border::constant : Border::replicate);
+    convolver.border_value = value->value_or(convolver.border_value);
+  });
+}
+
+void reading_options(Binder& binder, ReadOptions& read) {
+  binder.choice("--on-damage", read.refuse_damaged, Choices<bool>{{"fail", true}, {"warn", false}},
+                "What to do if IN is damaged");
+  binder.number("--max-pixels", "N", read.max_pixels, {.least = 1},
+                "Refuse a picture of more pixels (default 2^29)");
+  binder.number("--page", "N", read.page, {},
+                "Page of a file with several pictures, from 0 (default 0)");
+  binder.choice(
+      "--loader", read.loader, kLoaders,
+      "Read and write files by each format's own library, or by OpenCV. OpenCV finds less "
+      "damage");
+}
+
+void setting_options(Binder& binder, Request& request) {
+  const auto given = std::make_shared<std::vector<Setting>>();
+  binder.group("Settings of a strategy");
+  for (const Setting setting : kSettings) {
+    Words owners;
+    for (const Strategy* strategy : this_machine().strategies)
+      if (strategy->has(setting)) owners.emplace_back(strategy->name);
+    if (owners.empty()) continue;
+    const SettingInfo& info = info_of(setting);
+    std::string text = listed(owners) + ": " + std::string(info.summary);
+    if (info.words.empty())
+      text += ". " + std::to_string(info.lowest) + " to " + std::to_string(info.highest) +
+              " (default: the strategy chooses)";
+    const auto read = [&request, given, setting](const std::string& word) {
+      set_from_word(request.tuning, setting, word);
+      given->push_back(setting);
+    };
+    binder.option(option_name(setting), info.words.empty() ? "N" : "NAME", read, text,
+                  words_of(info.words));
+  }
+  binder.then([&request, given] {
+    check_names(request, this_machine());
+    for (const Setting setting : *given) check_setting(request, setting, this_machine());
+  });
+}
+
+void message_options(Binder& binder, Loudness& loudness) {
+  const auto verbose = std::make_shared<bool>(false), quiet = std::make_shared<bool>(false);
+  binder.group("Messages");
+  binder.flag("-v,--verbose", *verbose, "Report what ran where, why, and how long it took");
+  binder.flag("-q,--quiet", *quiet, "Print errors only");
+  binder.then([&loudness, verbose, quiet] {
+    loudness = *verbose ? Loudness::verbose : *quiet ? Loudness::quiet : Loudness::normal;
+    set_loudness(loudness);
+  });
+}
+
+}  // namespace convfilt

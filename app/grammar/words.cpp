@@ -1,0 +1,115 @@
+#include "app/grammar/words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
+
+namespace convfilt {
+
+void require(bool met, const std::string& message) {
+  if (!met) throw UsageError(message);
+}
+
+void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
+  require(std::ranges::count(choices, word) > 0, unknown_name(kind, word, choices));
+}
+
+Words listed_in(const std::string& option, const std::string& list) {
+  Words words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    const std::string word = list.substr(from, comma - from);
+    require(!word.empty(), option + ": something is missing beside a comma; write a,b,c");
+    if (std::ranges::count(words, word) == 0) words.push_back(word);
+    from = comma + 1;
+  }
+  return words;
+}
+
+std::string shown(double number) {
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), number, std::chars_format::fixed).ptr};
+}
+
+template <class Number>
+std::string limits_of(const Bounds<Number>& bounds) {
+  const auto shown = [](Number number) {
+    if constexpr (std::is_integral_v<Number>)
+      return std::to_string(number);
+    else
+      return convfilt::shown(number);
+  };
+  if (bounds.most == std::numeric_limits<double>::max()) return "finite";
+  return (bounds.above ? "above " : "from ") + shown(bounds.least) +
+         (bounds.above ? " and up to " : " to ") + shown(bounds.most);
+}
+
+template std::string limits_of(const Bounds<int>&);
+template std::string limits_of(const Bounds<std::int64_t>&);
+template std::string limits_of(const Bounds<double>&);
+
+template <class Number>
+Number number_in(const std::string& option, const std::string& word, const Bounds<Number>& bounds) {
+  const std::size_t sign = word.starts_with('+') ? 1 : 0;
+  const char* end = word.data() + word.size();
+  Number number{};
+  const auto [stop, error] = std::from_chars(word.data() + sign, end, number);
+  const bool fits = error == std::errc() && number >= bounds.least && number <= bounds.most &&
+                    !(bounds.above && number == bounds.least);
+  const bool is_number = (error == std::errc() || error == std::errc::result_out_of_range) &&
+                         stop == end && number == number;
+  const std::string limits = limits_of(bounds);
+  require(fits && is_number, option + ": " + in_quotes(word) +
+                                 (is_number                    ? " is out of range"
+                                  : std::is_integral_v<Number> ? " is not a whole number"
+                                                               : " is not a number") +
+                                 "; give " +
+                                 (limits == "finite" ? "a finite one" : "one " + limits));
+  return number;
+}
+
+template int number_in(const std::string&, const std::string&, const Bounds<int>&);
+template std::int64_t number_in(const std::string&, const std::string&,
+                                const Bounds<std::int64_t>&);
+template double number_in(const std::string&, const std::string&, const Bounds<double>&);
+
+std::vector<int> numbers_in(const std::string& option, const std::string& word,
+                            const std::vector<int>& least, const std::string& example) {
+  std::vector<int> numbers;
+  std::size_t from = 0;
+  for (const int each : least) {
+    const bool is_last = numbers.size() + 1 == least.size();
+    const std::size_t comma = is_last ? word.size() : word.find(',', from);
+    require(comma != word.npos, option + ": " + in_quotes(word) + " is not " + example);
+    numbers.push_back(number_in<int>(option, word.substr(from, comma - from), {.least = each}));
+    from = comma + 1;
+  }
+  return numbers;
+}
+
+std::int64_t bytes_in(const std::string& option, const std::string& word) {
+  constexpr std::string_view kUnits = "KMGT";
+  const char last =
+      word.empty() ? ' ' : char(std::toupper(static_cast<unsigned char>(word.back())));
+  const std::size_t unit = kUnits.find(last);
+  const bool has_unit = unit != kUnits.npos;
+  const int shift = has_unit ? 10 * int(unit + 1) : 0;
+  std::int64_t number = 0;
+  const char* end = word.data() + word.size() - (has_unit ? 1 : 0);
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  require(error == std::errc() && stop == end && number > 0 &&
+              number <= (std::int64_t{1} << 62) >> shift,
+          option + ": " + in_quotes(word) +
+              " is no size from 1 byte to 4194304T; give one such as 500M or 2G");
+  return number << shift;
+}
+
+}  // namespace convfilt

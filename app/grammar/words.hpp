@@ -1,0 +1,99 @@
+/// Words of the command line, and what they mean. All functions throw UsageError, with the nearest
+/// name or the range.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace convfilt {
+
+using Words = std::vector<std::string>;
+
+/// The names in a range of names or of named things.
+template <class Things>
+Words words_of(const Things& things) {
+  Words words;
+  for (const auto& thing : things) {
+    if constexpr (requires { std::string(thing); }) {
+      words.emplace_back(thing);
+    } else if constexpr (requires { thing.name; }) {
+      words.emplace_back(thing.name);
+    } else {
+      words.emplace_back(name_of(thing));
+    }
+  }
+  return words;
+}
+
+/// Words, each with its meaning.
+template <class Meaning>
+using Choices = std::vector<std::pair<std::string, Meaning>>;
+
+template <class Meaning>
+Words words_of(const Choices<Meaning>& choices) {
+  Words words;
+  for (const auto& choice : choices) words.push_back(choice.first);
+  return words;
+}
+
+/// Enumerators by their names.
+template <class Things>
+auto choices_of(const Things& things) {
+  Choices<std::remove_cvref_t<decltype(*std::begin(things))>> choices;
+  for (const auto& thing : things) choices.emplace_back(name_of(thing), thing);
+  return choices;
+}
+
+void require(bool met, const std::string& message);
+
+/// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
+void require_choice(const std::string& kind, const std::string& word, const Words& choices);
+
+/// What the word means.
+template <class Meaning>
+const Meaning& meaning_of(const std::string& kind, const std::string& word,
+                          const Choices<Meaning>& choices) {
+  require_choice(kind, word, words_of(choices));
+  auto found = choices.begin();
+  while (found->first != word) ++found;
+  return found->second;
+}
+
+/// The words of a list with commas between them, of which there must be one. Each appears once.
+Words listed_in(const std::string& option, const std::string& list);
+
+/// The numbers that an option takes; by default all from 0 on.
+template <class Number>
+struct Bounds {
+  Number least = 0, most = std::numeric_limits<Number>::max();
+  bool above = false;  ///< whether `least` itself is too small
+};
+
+/// The number in decimals, without an exponent.
+std::string shown(double number);
+
+/// "from 1 to 1024"; "finite" where any number of the type will do.
+template <class Number>
+std::string limits_of(const Bounds<Number>& bounds);
+
+/// Reads all of `word` as a number within the bounds, a whole one for integers. It is decimal,
+/// whatever the locale. `option` leads the message, which shows the word and the bounds. Defined
+/// for int, std::int64_t and double.
+template <class Number>
+Number number_in(const std::string& option, const std::string& word,
+                 const Bounds<Number>& bounds = {});
+
+/// Numbers with commas between them, none of them below its least. `example` shows how to write
+/// them.
+std::vector<int> numbers_in(const std::string& option, const std::string& word,
+                            const std::vector<int>& least, const std::string& example);
+
+/// A number of bytes, with a letter for their unit.
+std::int64_t bytes_in(const std::string& option, const std::string& word);
+
+}  // namespace convfilt
