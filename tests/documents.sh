@@ -22,7 +22,7 @@ END
 # A path in a link or in backticks is there, from the file's own folder or from the repository's.
 for file in README.md CONTRIBUTING.md kernels/*.md samples/README.md samples/*/README.md filters/README.md packaging/README.md tests/cli/README.md; do
   {
-    grep -oE '\]\([^)#: ]+' "$file" | cut -c3- || true
+    grep -oE '[^[]\]\([^)#: ]+' "$file" | cut -c4- || true
     grep -oE '`[A-Za-z0-9_./-]+/[A-Za-z0-9_./-]*`|`[a-z_]+\.(cpp|hpp|cu|sh|txt|md)`' "$file" | tr -d '`' | grep '[a-z]' |
       grep -v '^\.\|^build/\|^share/\|^/\|^GROUP/' || true
   } | sort -u | while read -r path; do
