@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <new>
 
 #include "app/commands.hpp"
 #include "src/auto/choice.hpp"
@@ -72,6 +73,10 @@ void run(const TryCommand& command) {
   } catch (const DeviceError& error) {
     print("error", 0, error.what());
     throw NoVerdictError(error.what());
+  } catch (const std::bad_alloc&) {
+    const std::string why = "out of memory: the launch is too large, or memory is short";
+    print("error", 0, why);
+    throw NoVerdictError(why);
   }
 }
 

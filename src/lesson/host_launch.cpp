@@ -25,11 +25,17 @@ std::vector<Tokens> parts_of(Tokens all) {
   return parts;
 }
 
-bool is_type(std::string_view word) {
-  for (const std::string_view type : {"int", "unsigned", "long", "short", "float", "double",
-                                      "size_t", "uint", "const", "auto", "std", "dim3"})
+bool is_whole_type(std::string_view word) {
+  for (const std::string_view type :
+       {"int", "unsigned", "signed", "long", "short", "uint", "char", "bool"})
     if (word == type) return true;
   return word.ends_with("_t");
+}
+
+bool is_type(std::string_view word) {
+  for (const std::string_view type : {"float", "double", "const", "auto", "std", "dim3"})
+    if (word == type) return true;
+  return is_whole_type(word);
 }
 
 /// "width" of `width` or `(int)width`, "picture.width" of `picture->width`; "" of other
@@ -71,6 +77,28 @@ std::size_t end_of_expression(Tokens all, std::size_t i) {
       if (is(all, i, end)) return i;
   }
   return all.size();
+}
+
+/// Where the statement begins in which that token stands, or the bracket around it.
+std::size_t begin_of_statement(Tokens all, std::size_t at) {
+  int depth = 0;
+  for (; at > 0; --at) {
+    const std::string_view before = all[at - 1].text;
+    depth += int(before == ")" || before == "]") - int(before == "(" || before == "[");
+    if (depth < 0 || (depth == 0 && (before == ";" || before == "{" || before == "}"))) break;
+  }
+  return at;
+}
+
+/// "const float" of `const float w = width, h = height`, for both names; empty: the name is only
+/// set there.
+Tokens declared_at(Tokens all, std::size_t name) {
+  const std::size_t begin = begin_of_statement(all, name);
+  std::size_t end = begin;
+  while (end < name && (all[end].is_name() || is(all, end, ":")) && !is(all, end + 1, "=") &&
+         !is(all, end + 1, ",") && !is(all, end + 1, "(") && !is(all, end + 1, "["))
+    ++end;
+  return all.subspan(begin, end - begin);
 }
 
 }  // namespace
@@ -150,8 +178,11 @@ class HostLaunch::Reader {
 
   static Maybe as(Maybe number, Tokens type) {
     if (!number || has(type, "auto") || type.empty()) return number;
-    const bool is_real = has(type, "float") || has(type, "double");
-    return Number{is_real ? number->value : std::trunc(number->value), !is_real};
+    if (has(type, "float") || has(type, "double")) return Number{number->value, false};
+    if (has(type, "bool")) return Number{double(number->value != 0), true};
+    const bool is_known =
+        std::ranges::any_of(type, [](const Token& token) { return is_whole_type(token.text); });
+    return is_known ? Maybe({std::trunc(number->value), true}) : std::nullopt;
   }
 
   Maybe factor() {
@@ -202,13 +233,14 @@ class HostLaunch::Reader {
   }
 
   Maybe literal(const Token& token) {
-    Number number{double(std::strtoll(std::string(token.text).c_str(), nullptr, 0)), true};
-    const bool has_f = token.text.ends_with("f") && !token.text.starts_with("0x");
+    const std::string text(token.text);
+    const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    if (!is_hexadecimal && text.find_first_of("eEbB") != text.npos) return std::nullopt;
+    Number number{double(std::strtoll(text.c_str(), nullptr, 0)), true};
     const bool is_real = take(".");
     if (is_real && at_ < all_.size() && is_word(all_[at_].text[0]))
-      number.value =
-          std::atof((std::string(token.text) + "." + std::string(all_[at_++].text)).c_str());
-    number.is_whole = !is_real && !has_f;
+      number.value = std::atof((text + "." + std::string(all_[at_++].text)).c_str());
+    number.is_whole = !is_real;
     return number;
   }
 
@@ -219,8 +251,7 @@ class HostLaunch::Reader {
     const Numbers& with = *launch_.with_;
     if (const auto found = with.sides.find(path); found != with.sides.end())
       return Number{found->second, true};
-    const bool is_lenient = with.unknown != 0;
-    if (launch_.changed_.contains(name) && !is_lenient) return std::nullopt;
+    if (launch_.changed_.contains(name)) return std::nullopt;
     if (path != name) {
       const auto found = launch_.sides_.find(name);
       const std::size_t axis = behind.empty() ? 3 : std::size_t(behind[0] - 'x');
@@ -232,12 +263,35 @@ class HostLaunch::Reader {
       // A name that stands for itself, as in n = n * 2, is not known.
       if (std::ranges::count(launch_.open_, name) > 0) return std::nullopt;
       launch_.open_.push_back(name);
-      const Maybe number = launch_.value_of(found->second);
+      const auto* before = std::exchange(launch_.parameters_, nullptr);
+      const Maybe number = as(launch_.value_of(found->second.expression), found->second.type);
+      launch_.parameters_ = before;
       launch_.open_.pop_back();
       if (number || given == with.given.end()) return number;
     }
-    if (given != with.given.end()) return Number{given->second, true};
-    return is_lenient ? Maybe({with.unknown, true}) : std::nullopt;
+    return given != with.given.end() ? Maybe({given->second, true}) : std::nullopt;
+  }
+
+  /// Bytes of `float` or `float[5][5]`; those of variables are not known.
+  Maybe size_of(Tokens type) const {
+    static const std::map<std::string_view, double> kBytes = {
+        {"char", 1},   {"bool", 1},    {"short", 2},   {"int", 4},      {"float", 4},
+        {"double", 8}, {"size_t", 8},  {"uint8_t", 1}, {"uint32_t", 4}, {"int32_t", 4},
+        {"float2", 8}, {"float4", 16}, {"half", 2},    {"uchar", 1},    {"unsigned", 4}};
+    if (is(type, 0, "const")) type = type.subspan(1);
+    if (is(type, 0, "unsigned") && type.size() > 1) type = type.subspan(1);
+    const auto found = type.empty() ? kBytes.end() : kBytes.find(type[0].text);
+    if (found == kBytes.end()) return std::nullopt;
+    double bytes = found->second;
+    for (std::size_t i = 1; i < type.size(); ++i) {
+      const std::size_t end = is(type, i, "[") ? closing(type, i) : type.size();
+      if (end >= type.size()) return std::nullopt;
+      const Maybe count = launch_.value_of(type.subspan(i + 1, end - i - 1));
+      if (!count) return count;
+      bytes *= count->value;
+      i = end;
+    }
+    return Number{bytes, true};
   }
 
   Maybe call(std::string_view name) {
@@ -245,7 +299,7 @@ class HostLaunch::Reader {
     if (close >= all_.size()) return std::nullopt;
     const Tokens inside = all_.subspan(at_ + 1, close - at_ - 1);
     at_ = close + 1;
-    if (name == "sizeof") return Number{has(inside, "double") ? 8.0 : 4.0, true};
+    if (name == "sizeof") return size_of(inside);
     std::vector<Number> numbers;
     for (const Tokens part : parts_of(inside)) {
       const Maybe number = launch_.value_of(part);
@@ -257,12 +311,17 @@ class HostLaunch::Reader {
       const Function& function = found->second;
       if (function.parameters.size() != numbers.size()) return std::nullopt;
       std::map<std::string_view, Number> parameters;
-      for (std::size_t i = 0; i < numbers.size(); ++i)
-        parameters[function.parameters[i]] = numbers[i];
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const Tokens whole = function.parameters[i];
+        const Maybe number =
+            whole.empty() ? Maybe() : as(numbers[i], whole.first(whole.size() - 1));
+        if (!number) return number;
+        parameters[whole.back().text] = *number;
+      }
       const auto* before = std::exchange(launch_.parameters_, &parameters);
       const Maybe number = launch_.value_of(function.value);
       launch_.parameters_ = before;
-      return number;
+      return as(number, function.type);
     }
     const std::size_t count = numbers.size();
     if (count == 1 && name.starts_with("ceil")) return Number{std::ceil(numbers[0].value), false};
@@ -273,7 +332,7 @@ class HostLaunch::Reader {
     if (name == "min" || name == "max")
       return (numbers[0].value < numbers[1].value) == (name == "min") ? numbers[0] : numbers[1];
     // Such as cdiv(width, TILE), in whatever name, of a header.
-    if (found == launch_.functions_.end())
+    if (found == launch_.functions_.end() && numbers[0].value > numbers[1].value)
       for (const std::string_view part :
            {"div", "ceil", "block", "up", "Div", "Ceil", "Block", "Up"})
         if (name.find(part) != name.npos)
@@ -287,8 +346,9 @@ class HostLaunch::Reader {
 };
 
 std::optional<HostLaunch::Number> HostLaunch::value_of(Tokens expression) const {
-  constexpr int kMostDepth = 60;
-  if (depth_ > kMostDepth) return std::nullopt;
+  constexpr int kMostDepth = 60, kMostSteps = 10000;
+  if (depth_ == 0) steps_ = 0;
+  if (depth_ > kMostDepth || ++steps_ > kMostSteps) return std::nullopt;
   ++depth_;
   const auto number = Reader(*this, expression).read();
   --depth_;
@@ -320,6 +380,23 @@ std::vector<Tokens> HostLaunch::components_of(Tokens expression) const {
   return {expression};
 }
 
+void HostLaunch::check_sides(const std::vector<std::size_t>& places, const Values& sides) {
+  const std::set<std::string_view> of_grid = names_behind(components_of(sizes_[0]), sides);
+  for (const std::size_t i : places) {
+    if (i >= passed_.size() || is_constant(i)) continue;
+    std::set<std::string_view> names;
+    const auto number = numbers_.find(arguments[i]);
+    if (arguments[i].empty())
+      names = {""};
+    else if (number != numbers_.end())
+      names = names_behind({number->second.expression}, sides);
+    for (const std::string_view name : names)
+      if (name.empty() || sides.contains(name) ||
+          (numbers_.contains(name) && of_grid.contains(name) && !constants_.contains(name)))
+        unclear_ = name.empty() ? text_of(passed_[i]) : std::string(name);
+  }
+}
+
 std::optional<HostLaunch::Sides> HostLaunch::sides_of(std::size_t which,
                                                       const Numbers& numbers) const {
   failed_.clear();
@@ -327,9 +404,12 @@ std::optional<HostLaunch::Sides> HostLaunch::sides_of(std::size_t which,
   with_ = &numbers;
   const Tokens expression = sizes_[which];
   const std::vector<Tokens> parts = components_of(expression);
+  if (which == 0 && !numbers.sides.empty() && !unclear_.empty()) {
+    failed_ = unclear_;
+    return std::nullopt;
+  }
   if (parts.empty() || parts.size() > 3) return std::nullopt;
-  const bool is_changed =
-      numbers.unknown == 0 && expression.size() == 1 && changed_.contains(expression[0].text);
+  const bool is_changed = expression.size() == 1 && changed_.contains(expression[0].text);
   if (is_changed) failed_ = text_of(expression) + ", which is set more than once";
   Sides sides;
   sides.is_number = parts.size() == 1;
@@ -342,6 +422,7 @@ std::optional<HostLaunch::Sides> HostLaunch::sides_of(std::size_t which,
 }
 
 std::optional<std::int64_t> HostLaunch::shared_bytes(const Numbers& numbers) const {
+  failed_.clear();
   if (sizes_.size() < 3) return 0;
   with_ = &numbers;
   const auto number = value_of(sizes_[2]);
@@ -361,18 +442,31 @@ bool HostLaunch::is_constant(std::size_t i) const {
          });
 }
 
+std::set<std::string_view> HostLaunch::names_behind(std::vector<Tokens> parts,
+                                                    const Values& sides) const {
+  std::set<std::string_view> names;
+  while (!parts.empty()) {
+    const Tokens part = parts.back();
+    parts.pop_back();
+    for (const Token& token : part) {
+      if (!token.is_name() || !names.insert(token.text).second || sides.contains(token.text))
+        continue;
+      if (const auto number = numbers_.find(token.text); number != numbers_.end())
+        parts.push_back(number->second.expression);
+      if (const auto called = functions_.find(token.text); called != functions_.end())
+        parts.push_back(called->second.value);
+      if (const auto found = sides_.find(token.text); found != sides_.end())
+        parts.insert(parts.end(), found->second.begin(), found->second.end());
+    }
+  }
+  return names;
+}
+
 bool HostLaunch::has_ceil(std::size_t axis) const {
   std::vector<Tokens> parts = components_of(sizes_[0]);
   if (axis < parts.size()) parts = {parts[axis]};
-  for (const Tokens part : std::vector<Tokens>(parts))
-    for (const Token& token : part) {
-      if (const auto number = numbers_.find(token.text); number != numbers_.end())
-        parts.push_back(number->second);
-      if (const auto called = functions_.find(token.text); called != functions_.end())
-        parts.push_back(called->second.value);
-    }
-  return std::ranges::any_of(parts,
-                             [](Tokens part) { return has(part, "ceil") || has(part, "ceilf"); });
+  const std::set<std::string_view> names = names_behind(parts, {});
+  return names.contains("ceil") || names.contains("ceilf");
 }
 
 std::size_t HostLaunch::grid_at() const {
@@ -392,6 +486,7 @@ std::shared_ptr<HostLaunch> HostLaunch::find(const std::string& code, std::strin
   HostLaunch& launch = *found;
   launch.code_ = code;
   launch.tokens_ = tokens_of(launch.code_);
+  launch.take_macros();
   const Tokens all(launch.tokens_);
   std::size_t name = 0, open = 0;
   for (std::size_t i = 0; i + 3 < all.size() && open == 0; ++i) {
@@ -427,15 +522,48 @@ std::shared_ptr<HostLaunch> HostLaunch::find(const std::string& code, std::strin
   return found;
 }
 
-/// `int up(int a, int b) { return ...; }`, and lambdas and macros that do as much.
+/// `#define NAME value` and `#define NAME(a, b) value`, and takes all directives away. A name with
+/// several values, such as those behind #if and #else, is not known.
+void HostLaunch::take_macros() {
+  std::vector<Token> left;
+  const std::vector<Token>& all = tokens_;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is(all, i, "#")) {
+      left.push_back(all[i]);
+      continue;
+    }
+    std::size_t end = std::min(code_.find('\n', all[i].at), code_.size());
+    while (end < code_.size() && code_.find_last_not_of(" \t\r", end - 1) != code_.npos &&
+           code_[code_.find_last_not_of(" \t\r", end - 1)] == '\\')
+      end = std::min(code_.find('\n', end + 1), code_.size());
+    macros_.push_back(tokens_of(std::string_view(code_).substr(all[i].at, end - all[i].at)));
+    std::erase_if(macros_.back(), [](const Token& token) { return token.text == "\\"; });
+    while (i + 1 < all.size() && all[i + 1].at < end) ++i;
+    const Tokens line(macros_.back());
+    if (line.size() < 3) continue;
+    const std::string name(line[2].text);
+    if (is(line, 1, "undef")) {
+      functions_.erase(name);
+      numbers_.erase(name);
+    }
+    if (!is(line, 1, "define")) continue;
+    if (numbers_.contains(name) || functions_.contains(name)) changed_.insert(name);
+    constants_.insert(name);
+    const bool is_function = is(line, 3, "(") && line[3].at == line[2].at + line[2].text.size();
+    const std::size_t close = is_function ? closing(line, 3) : 2;
+    if (close >= line.size()) continue;
+    const Tokens value = line.subspan(close + 1);
+    if (is_function)
+      functions_.insert_or_assign(name, Function{parts_of(line.subspan(4, close - 4)), value, {}});
+    else
+      numbers_.insert_or_assign(name, Value{value, {}});
+  }
+  tokens_ = left;
+}
+
+/// `int up(int a, int b) { return ...; }`, and lambdas that do as much.
 void HostLaunch::find_functions() {
   const Tokens all(tokens_);
-  const auto parameters_of = [](Tokens inside) {
-    std::vector<std::string_view> names;
-    for (const Tokens part : parts_of(inside))
-      names.push_back(part.empty() ? "" : part.back().text);
-    return names;
-  };
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     if (!is(all, i, "(") || i == 0) continue;
     const std::size_t close = closing(all, i);
@@ -443,39 +571,45 @@ void HostLaunch::find_functions() {
     while (body < all.size() && (all[body].is_name() || is(all, body, "-") || is(all, body, ">")))
       ++body;
     if (!is(all, body, "{")) continue;
-    if (is(all, name, "]")) {
+    const bool is_lambda = is(all, name, "]");
+    if (is_lambda) {
       while (name > 0 && !is(all, name, "[")) --name;
       if (name < 2 || !is(all, name - 1, "=")) continue;
       name -= 2;
     }
     if (!all[name].is_name()) continue;
-    Function function{parameters_of(all.subspan(i + 1, close - i - 1)), {}};
+    const std::size_t begin = begin_of_statement(all, name);
+    Function function{parts_of(all.subspan(i + 1, close - i - 1)), {}, {}};
+    function.type =
+        is_lambda ? all.subspan(close + 1, body - close - 1) : all.subspan(begin, name - begin);
     const std::size_t end = std::min(closing(all, body), all.size());
     if (is(all, body + 1, "return") && end > body + 3 &&
         end_of_expression(all, body + 2) + 1 == end)
       function.value = all.subspan(body + 2, end - body - 3);
-    functions_.try_emplace(std::string(all[name].text), function);
+    const auto [at, is_new] = functions_.try_emplace(std::string(all[name].text), function);
+    if (!is_new && !constants_.contains(all[name].text)) at->second.value = {};
   }
-  for (std::size_t i = 0; i + 2 < all.size(); ++i) {
-    if (!is(all, i, "#") || !is(all, i + 1, "define")) continue;
-    std::size_t begin = all[i + 2].at + all[i + 2].text.size();
-    const std::string name(all[i + 2].text);
-    std::vector<std::string_view> parameters;
-    const bool is_function = begin < code_.size() && code_[begin] == '(';
-    if (is_function) {
-      const std::size_t close = closing(all, i + 3);
-      if (close >= all.size()) continue;
-      parameters = parameters_of(all.subspan(i + 4, close - i - 4));
-      begin = all[close].at + 1;
-    }
-    const std::size_t end = std::min(code_.find('\n', begin), code_.size());
-    macros_.push_back(tokens_of(std::string_view(code_).substr(begin, end - begin)));
-    if (is_function)
-      functions_.insert_or_assign(name, Function{parameters, macros_.back()});
-    else
-      numbers_.insert_or_assign(name, macros_.back());
-    constants_.insert(name);
+}
+
+/// A variable, or one of an enum, that is set there.
+void HostLaunch::add_number(std::size_t at, Tokens value, std::size_t launch) {
+  static const std::vector<Token> kInt = tokens_of("int");
+  const Tokens all(tokens_);
+  const std::string_view name = all[at].text;
+  if (numbers_.contains(name)) return;
+  Tokens type = declared_at(all, at);
+  const std::size_t begin = begin_of_statement(all, at);
+  bool is_constant = has(type, "const") || has(type, "constexpr");
+  if (type.empty() && begin > 0 && is(all, begin - 1, "{")) {
+    const std::size_t first = begin_of_statement(all, begin - 1);
+    is_constant = has(all.subspan(first, begin - first), "enum");
+    if (is_constant) type = kInt;
   }
+  // `int width; width = 640;`
+  for (std::size_t i = std::min(at, launch); i-- > 0 && type.empty();)
+    if (is(all, i, name)) type = declared_at(all, i);
+  numbers_.emplace(name, Value{value, type.empty() ? all.subspan(at, 1) : type});
+  if (is_constant) constants_.emplace(name);
 }
 
 /// What stands nearest before the launch counts first, then what stands before that; a macro comes
@@ -532,14 +666,12 @@ void HostLaunch::find_numbers(std::size_t name) {
       sides.resize(3);
       if (Tokens& side = sides[std::size_t(axis[0] - 'x')]; side.empty())
         side = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
-    } else if (sets) {
+    } else if (sets && !is(all, i - 2, ".") && !is(all, i - 2, ">")) {
       const Tokens value = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
       if (is(value, 0, "dim3") || is(value, 0, "{"))
         sides_.try_emplace(std::string(all[i - 1].text), components_of(value));
       else
-        numbers_.try_emplace(std::string(all[i - 1].text), value);
-      for (std::size_t k = i - 1; k-- > 0 && (all[k].is_name() || is(all, k, ","));)
-        if (is(all, k, "constexpr")) constants_.emplace(all[i - 1].text);
+        add_number(i - 1, value, name);
     }
     if (!is(all, i - 1, "dim3")) continue;
     for (std::size_t k = i; k < all.size() && all[k].is_name(); ++k) {

@@ -32,9 +32,8 @@ class HostLaunch {
   using Values = std::map<std::string, double, std::less<>>;
   /// The numbers with which the launch is computed.
   struct Numbers {
-    Values sides;        ///< of the picture, by the names that the kernel is passed
-    Values given;        ///< what names stand for that the file leaves open
-    double unknown = 0;  ///< likewise all others; 0: they are not known
+    Values sides;  ///< of the picture, by the names that the kernel is passed
+    Values given;  ///< what names stand for that the file leaves open
   };
 
   /// Columns, rows and planes, and whether they are one number.
@@ -47,6 +46,10 @@ class HostLaunch {
   /// Nothing where the file does not tell them.
   std::optional<Sides> grid(const Numbers& numbers) const { return sides_of(0, numbers); }
   std::optional<Sides> block(const Numbers& numbers) const { return sides_of(1, numbers); }
+
+  /// Finds out whether the grid can be computed from these sides, which the kernel is passed in
+  /// those places: they depend on nothing else that the grid depends on.
+  void check_sides(const std::vector<std::size_t>& places, const Values& sides);
 
   /// Bytes of dynamic shared memory; 0 where the launch has none.
   std::optional<std::int64_t> shared_bytes(const Numbers& numbers) const;
@@ -74,13 +77,23 @@ class HostLaunch {
   };
   /// `name(parameters)`, which stands for that expression.
   struct Function {
-    std::vector<std::string_view> parameters;
-    tokens::Tokens value;  ///< empty: several statements
+    std::vector<tokens::Tokens> parameters;  ///< type and name of each
+    tokens::Tokens value;                    ///< empty: several statements
+    tokens::Tokens type;                     ///< of the result; empty: that of the value
+  };
+  struct Value {
+    tokens::Tokens expression;
+    tokens::Tokens type;  ///< empty: that of the expression
   };
   class Reader;
   HostLaunch() = default;
   void find_numbers(std::size_t name);
   void find_functions();
+  void take_macros();
+  void add_number(std::size_t at, tokens::Tokens value, std::size_t launch);
+  /// The names that the parts are computed by; sides are not looked up further.
+  std::set<std::string_view> names_behind(std::vector<tokens::Tokens> parts,
+                                          const Values& sides) const;
   std::optional<Number> value_of(tokens::Tokens expression) const;
   /// The components of a dim3, or one number.
   std::vector<tokens::Tokens> components_of(tokens::Tokens expression) const;
@@ -89,20 +102,21 @@ class HostLaunch {
 
   std::string code_;
   std::vector<tokens::Token> tokens_;
-  std::map<std::string, tokens::Tokens, std::less<>> numbers_;             ///< what names stand for
+  std::map<std::string, Value, std::less<>> numbers_;                      ///< what names stand for
   std::map<std::string, std::vector<tokens::Tokens>, std::less<>> sides_;  ///< dim3 by its name
   std::map<std::string, Function, std::less<>> functions_;
-  std::set<std::string, std::less<>> constants_;  ///< macros, and names that are constexpr
+  std::set<std::string, std::less<>> constants_;  ///< macros, and names that are const
   std::set<std::string, std::less<>> changed_;    ///< names that are set again, or counted up
   std::vector<std::vector<tokens::Token>> macros_;
   std::vector<tokens::Tokens> sizes_;  ///< grid, block, bytes
   std::vector<tokens::Tokens> passed_;
+  std::string unclear_;  ///< what the sides depend on, so that the grid is not known from them
 
   // While an expression is computed.
   mutable const Numbers* with_ = nullptr;
   mutable const std::map<std::string_view, Number>* parameters_ = nullptr;  ///< of a function
   mutable std::vector<std::string_view> open_;  ///< names whose values are being computed
-  mutable int depth_ = 0;
+  mutable int depth_ = 0, steps_ = 0;
   mutable std::string failed_;
 };
 

@@ -1046,6 +1046,12 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
   LessonVerdict verdict;
   Fit fit;
   const std::unique_ptr<LessonProgram> program = program_of(kernel, wish, verdict, fit);
+  const auto refuse_guess = [&](bool is_right) {
+    if (!is_right && !kernel.guessed.empty())
+      throw KernelRefused(quoted_name(kernel.path) + ": " + kernel.guessed,
+                          kernel.line_at(kernel.host->at), kernel.guessed);
+  };
+  refuse_guess(fit.ends);
   verdict.arguments = kernel.arguments;
   verdict.launch = kernel.launch;
   const std::vector<Trial> trials = trials_for(kernel, verdict.masks, verdict.task);
@@ -1088,6 +1094,7 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
       judgement.explain(square, program->run(square));
   }
   verdict.host = judgement.score();
+  refuse_guess(verdict.host.is_right());
   // A grid for "valid" outputs is no mistake where somebody asks for --mode same.
   if (kernel.host && (verdict.task.is_valid || !kernel.looks_valid)) {
     const LaunchCheck check =

@@ -747,18 +747,19 @@ BlockSides sides_of(const HostLaunch::Sides& all, bool is_row) {
 /// The outputs of a block by the grid for very large pictures, for which it makes no difference how
 /// it is rounded; nothing where the grid does not depend on them.
 std::optional<HostLaunch::Sides> outputs_of(KernelFile& kernel, const HostLaunch& host,
-                                            const HostLaunch::Numbers& far) {
+                                            const HostLaunch::Numbers& far, double far_side) {
   const auto grid = host.grid(far);
   if (!grid) return std::nullopt;
   const auto with_twice = [&](int which) {
     HostLaunch::Numbers numbers = far;
-    if (which < 0) numbers.unknown *= 2;
     for (std::size_t i = 0; i < host.arguments.size() && i < kernel.arguments.size(); ++i) {
       const int side = kernel.arguments[i] == KernelArgument::width    ? 0
                        : kernel.arguments[i] == KernelArgument::height ? 1
                        : kernel.arguments[i] == KernelArgument::depth  ? 2
                                                                        : -1;
-      if (side >= 0 && (which < 0 || side == which)) numbers.sides[host.arguments[i]] *= 2;
+      // One name may stand for several sides.
+      if (side >= 0 && (which < 0 || side == which))
+        numbers.sides[host.arguments[i]] = 2 * far_side;
     }
     return host.grid(numbers).value_or(*grid);
   };
@@ -772,8 +773,10 @@ std::optional<HostLaunch::Sides> outputs_of(KernelFile& kernel, const HostLaunch
       if (blocks != 1 || i == 0) return std::nullopt;
       continue;
     }
-    const double samples = more > 3 * blocks ? far.unknown * far.unknown : far.unknown;
-    outputs.of[i] = std::llround(samples / blocks);
+    outputs.of[i] = std::llround((more > 3 * blocks ? far_side * far_side : far_side) / blocks);
+    if (outputs.of[i] < 1) return std::nullopt;
+    // Blocks in a row for a picture's rows, or its columns, alone.
+    if (outputs.is_number && kernel.dimensions == 2 && more <= 3 * blocks) return std::nullopt;
   }
   const auto depends = [&](const HostLaunch::Sides& on, std::size_t axis) {
     return on.of[axis] != grid->of[axis];
@@ -788,18 +791,22 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
                  std::optional<BlockSides>& outputs, std::optional<int>& shared) {
   constexpr int kUsual = 5;         // side of a mask whose size the launch is told
   constexpr double kSide = 720720;  // of a picture so large that its last blocks do not matter
-  HostLaunch::Numbers far{{}, {}, kSide}, none;
+  HostLaunch::Numbers far, none;
+  std::vector<std::size_t> side_arguments;
   for (std::size_t i = 0; i < std::min(kernel.arguments.size(), host.arguments.size()); ++i) {
     using enum KernelArgument;
     const KernelArgument argument = kernel.arguments[i];
-    if (argument == width || argument == height || argument == depth)
+    if (argument == width || argument == height || argument == depth) {
       far.sides[host.arguments[i]] = kSide;
+      side_arguments.push_back(i);
+    }
     const bool is_radius = argument == radius;
     if (is_radius || argument == mask_width || argument == mask_height || argument == mask_depth)
       far.given.emplace(host.arguments[i], is_radius ? kUsual / 2 : kUsual);
   }
   far.sides.erase("");
   none.given = far.given;
+  host.check_sides(side_arguments, far.sides);
   const bool is_plane = kernel.dimensions > 1;
   auto threads = host.block(none);
   const std::string why = host.failed();
@@ -811,9 +818,15 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
     host.exchange();
     threads = host.block(none);
   }
-  const auto each = outputs_of(kernel, host, far);
-  if (const auto bytes = host.shared_bytes(none); bytes && !shared && *bytes <= kMostShared)
-    shared = int(*bytes);
+  auto each = outputs_of(kernel, host, far, kSide);
+  if (const auto bytes = host.shared_bytes(none); bytes && !shared)
+    shared = int(std::clamp<std::int64_t>(*bytes, -1, 1 << 30));
+  else if (!shared)
+    kernel.assumed_shared = "the bytes of shared memory cannot be computed, since " +
+                            in_quotes(host.failed()) + " is not known here; " +
+                            std::to_string(kMostShared) +
+                            " are assumed, and --shared says another number";
+  if (!shared) shared = kMostShared;
   const auto add = [&](const BlockSides& of_block, const BlockSides& of_outputs, bool rows_first) {
     kernel.other_launches.push_back({of_block, of_outputs});
     kernel.other_launches.back().has_rows_first = rows_first;
@@ -824,6 +837,9 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
   if (!threads) {
     kernel.assumed = "the block of " + host.function + " cannot be computed, since " +
                      in_quotes(why) + " is not known here";
+    kernel.guessed = kernel.assumed +
+                     ", and the results are wrong under the blocks that are usual; "
+                     "--block says the block, and --outputs what it computes";
     for (const char* usual : {"16x16", "32x32", "32x8", "8x8", "32x16", "16x8", "64x4", "32x4",
                               "256", "128", "512", "1024", "64", "32", "8x8x8", "4x4x4", "8x8x4"}) {
       const BlockSides sides = *parse_launch_sides(usual);
@@ -838,6 +854,12 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
   // Numbers in both places are for threads in a row.
   const bool is_row =
       !is_plane ? threads->of[1] == 1 : threads->is_number && (!each || each->is_number);
+  if (each && each->is_number && is_plane && !is_row) each.reset();
+  if (!each && !outputs)
+    kernel.guessed = "its results are wrong if a block of " + host.function + " computes " +
+                     to_string(sides_of(*threads, is_row)) +
+                     " outputs, which is a guess, since the grid does not tell; --outputs tells "
+                     "how many a block computes";
   block = sides_of(*threads, is_row);
   const BlockSides said = each ? sides_of(*each, is_row) : *block;
   if (outputs) return;

@@ -79,6 +79,8 @@ struct KernelFile {
   std::vector<LaunchSize> other_launches;  ///< which may be meant where that is wrong
   bool has_grid_exchanged = false;         ///< the file's grid has rows along x
   std::string assumed;                     ///< what the file's launch leaves open; empty = nothing
+  std::string assumed_shared;              ///< likewise of the shared memory
+  std::string guessed;                     ///< why wrong results say nothing of the kernel
   bool is_told_size = false;               ///< of the mask, and makes use of it
   bool is_closed = true;                   ///< its braces are
   /// First and last lines of the functions that run on the device.
@@ -125,15 +127,14 @@ struct LessonWish {
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
 /// 16x16 outputs, 1024 bytes of shared memory, out cleared` says how it is launched; its first part
-/// is enough. Else a launch in a function for the host says it, or some usual block where that cannot
-/// be computed. Parameters are known by their
-/// names; where these say nothing, the output is what the kernel writes to, and two numbers are
-/// width and height, which is a guess; a kernel without height has lines for pictures, one with a
-/// depth has volumes. The mask is a pointer or the file's __constant__ array. Functions for the
-/// host, such as main(), count for nothing else. Throws KernelRefused where there is no such
-/// function or several, where a parameter or the mask cannot be told, where nobody says the block,
-/// or where the kernel does what nvcc refuses and the host's compiler takes, as far as its words
-/// tell; NoVerdictError where there is no such file.
+/// is enough. Else a launch in a function for the host says it, or some usual block where that
+/// cannot be computed. Parameters are known by their names; where these say nothing, the output is
+/// what the kernel writes to, and two numbers are width and height, which is a guess; a kernel
+/// without height has lines for pictures, one with a depth has volumes. The mask is a pointer or
+/// the file's __constant__ array. Functions for the host, such as main(), count for nothing else.
+/// Throws KernelRefused where there is no such function or several, where a parameter or the mask
+/// cannot be told, where nobody says the block, or where the kernel does what nvcc refuses and the
+/// host's compiler takes, as far as its words tell; NoVerdictError where there is no such file.
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish);
 
 }  // namespace convfilt

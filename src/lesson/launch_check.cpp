@@ -114,6 +114,8 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
     check.remarks.push_back({"launch", line,
                              kernel.assumed + "; " + to_string(launch.block) +
                                  " threads are assumed, and --block says another"});
+  if (!kernel.assumed_shared.empty())
+    check.remarks.push_back({"launch", line, kernel.assumed_shared});
   if (host.is_exchanged) {
     check.fault = LessonSentence{
         "launch", line,
