@@ -489,13 +489,18 @@ std::shared_ptr<HostLaunch> HostLaunch::find(const std::string& code, std::strin
   launch.take_macros();
   const Tokens all(launch.tokens_);
   std::size_t name = 0, open = 0;
-  for (std::size_t i = 0; i + 3 < all.size() && open == 0; ++i) {
+  for (std::size_t i = 0; i + 3 < all.size(); ++i) {
     if (!is(all, i, "<") || !is(all, i + 1, "<") || !is(all, i + 2, "<") || i == 0) continue;
-    name = i - 1;
-    if (is(all, name, ">"))
-      while (name > 0 && !is(all, name, "<")) --name;
-    if (name > 0 && !is(all, name, kernel)) --name;
-    if (is(all, name, kernel)) open = i + 3;
+    std::size_t at = i - 1;
+    if (is(all, at, ">"))
+      while (at > 0 && !is(all, at, "<")) --at;
+    if (at > 0 && !is(all, at, kernel)) --at;
+    if (!is(all, at, kernel)) continue;
+    ++launch.times;
+    // A launch of one block, to warm up, says little.
+    if (open > 0 && !(is(all, open, "1") && is(all, open + 1, ","))) continue;
+    name = at;
+    open = i + 3;
   }
   if (open == 0) return nullptr;
   launch.at = all[name].at;

@@ -18,12 +18,14 @@ namespace convfilt {
 /// and functions that return one expression.
 class HostLaunch {
  public:
-  /// The first launch of that kernel; nothing where there is none. `code` has no comments.
+  /// The first launch of that kernel with several blocks, or the last; nothing where there is none.
+  /// `code` has no comments.
   static std::shared_ptr<HostLaunch> find(const std::string& code, std::string_view kernel);
   HostLaunch(const HostLaunch&) = delete;
   HostLaunch& operator=(const HostLaunch&) = delete;
 
   std::size_t at = 0;                           ///< of the kernel's name in the code
+  int times = 0;                                ///< that the code launches the kernel
   std::string function;                         ///< that launches it, as "main()"
   std::vector<std::string> template_arguments;  ///< as numbers, where they are some
   /// The names that the kernel is passed, such as "width" or "picture.width", or "".

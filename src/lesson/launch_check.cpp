@@ -114,6 +114,10 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
     check.remarks.push_back({"launch", line,
                              kernel.assumed + "; " + to_string(launch.block) +
                                  " threads are assumed, and --block says another"});
+  if (host.times > 1)
+    check.remarks.push_back({"launch", line,
+                             "this launch is judged, and " + std::to_string(host.times - 1) +
+                                 " more of the kernel in the file are not"});
   if (!kernel.assumed_shared.empty())
     check.remarks.push_back({"launch", line, kernel.assumed_shared});
   if (host.is_exchanged) {
