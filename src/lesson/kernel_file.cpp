@@ -855,7 +855,8 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
   const bool is_row =
       !is_plane ? threads->of[1] == 1 : threads->is_number && (!each || each->is_number);
   if (each && each->is_number && is_plane && !is_row) each.reset();
-  if (!each && !outputs)
+  // Threads along z may be for channels.
+  if ((!each && !outputs) || (is_plane && kernel.dimensions < 3 && threads->of[2] > 1))
     kernel.guessed = "its results are wrong if a block of " + host.function + " computes " +
                      to_string(sides_of(*threads, is_row)) +
                      " outputs, which is a guess, since the grid does not tell; --outputs tells "

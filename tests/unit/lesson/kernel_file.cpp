@@ -394,6 +394,44 @@ TEST_CASE("lesson: a launch in a function for the host says the block and its ou
                       .launch.block) == "16x16");
 }
 
+TEST_CASE("lesson: a launch is computed by the declared types, and by what is known alone") {
+  const auto read_launch = [&](const std::string& before, const std::string& launch) {
+    return read(kArray + "__global__ void f(float* in, float* out, int width, int height) {}\n" +
+                before + launch + " }\n");
+  };
+  const std::string call = "f<<<dim3((w + 15) / 16, (h + 15) / 16), dim3(16, 16)";
+  // One name for both sides.
+  const KernelFile square = read_launch("void run(int n) {",
+                                        "f<<<dim3((n + 15) / 16, (n + 7) / 8), dim3(16, 8)>>>"
+                                        "(a, b, n, n);");
+  CHECK(to_string(square.launch.outputs) == "16x8");
+  // int r = 5 / 2.0 is 2, and a float stays one.
+  CHECK(to_string(read_launch("void run(int w, int h) { int r = 5 / 2.0; float t = 12;",
+                              "f<<<dim3(ceil(w / t), ceil(h / t)), dim3(12 + 2 * r, 16)>>>"
+                              "(a, b, w, h);")
+                      .launch.block) == "16x16");
+  const KernelFile bytes = read_launch("void run(int w, int h, int n) {",
+                                       call + ", sizeof(float[4][5])>>>(a, b, w, h);");
+  CHECK(bytes.launch.shared_bytes == 80);
+  CHECK(bytes.assumed_shared.empty());
+  const KernelFile most =
+      read_launch("void run(int w, int h, int n) {", call + ", n * sizeof *a>>>(a, b, w, h);");
+  CHECK(most.launch.shared_bytes == kMostShared);
+  CHECK(has(most.assumed_shared, "'n * sizeof *a' is not known here"));
+  // Rows alone, processors of a device, macros with two values.
+  CHECK_FALSE(
+      read_launch("void run(int w, int h) {", "f<<<h, 256>>>(a, b, w, h);").guessed.empty());
+  CHECK_FALSE(read_launch("void run(int w, int h, int sms) {", "f<<<32 * sms, 256>>>(a, b, w, h);")
+                  .guessed.empty());
+  CHECK_FALSE(
+      read_launch("#if X\n#define T 8\n#else\n#define T 16\n#endif\nvoid run(int w, int h) {",
+                  "f<<<dim3(w / T, h / T), dim3(T, T)>>>(a, b, w, h);")
+          .assumed.empty());
+  CHECK(to_string(read_launch("void run(int w, int h) { f<<<1, 1>>>(a, b, 1, 1);",
+                              call + ">>>(a, b, w, h);")
+                      .launch.block) == "16x16");
+}
+
 TEST_CASE("lesson: static variables of a kernel are refused, constants and shared memory are not") {
   const auto kernel = [&](const std::string& variable) {
     return kLaunch + kArray + "__global__ void f(float* in, float* out, int width, int height) {" +
