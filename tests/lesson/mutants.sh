@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ninety-one mistakes, and what `convfilt try` says of each: twenty in the right kernels of samples/kernels, and those of
+# Ninety-two mistakes, and what `convfilt try` says of each: twenty in the right kernels of samples/kernels, and those of
 # tests/lesson/homework.txt in the right kernels of tests/lesson/homework/. Prints a table; fails where one is not found, or not called
 # what it is, or where a right kernel of these is called wrong.
 #
