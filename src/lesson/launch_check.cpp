@@ -41,6 +41,7 @@ BlockSides sides_of(const HostLaunch::Sides& sides) {
 
 /// "4x2", or "4" of a line.
 std::string blocks_of(const BlockSides& grid, bool is_line) {
+  if (!is_line && grid.height == 0) return std::to_string(grid.width) + "x0";
   return to_string(is_line ? BlockSides{{grid.width, 0}} : grid);
 }
 
