@@ -5,7 +5,6 @@
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/plan/edges.hpp"
 
 // Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
@@ -35,15 +34,15 @@
 
 namespace convfilt {
 
-#define DECLARE(x, ...)                       \
-  namespace emulator::x {                     \
-  extern const Implementation implementation; \
-  }                                           \
-  namespace host::x {                         \
-  extern const Implementation implementation; \
-  }                                           \
-  namespace cuda::x {                         \
-  extern const Implementation implementation; \
+#define DECLARE(x, ...)           \
+  namespace emulator::x {         \
+  extern const Strategy strategy; \
+  }                               \
+  namespace host::x {             \
+  extern const Strategy strategy; \
+  }                               \
+  namespace cuda::x {             \
+  extern const Strategy strategy; \
   }
 CONVFILT_STRATEGIES(DECLARE)
 
@@ -61,44 +60,29 @@ constexpr bool kHasCudaLibraries = false;
 #endif
 
 /// What a strategy is compiled for, beside the emulator.
-struct Row {
+struct BuiltFor {
   bool libraries = false, loops = false;
-  std::unique_ptr<Plan> (*cpu)(const Problem&, const PlanOptions&) = nullptr;
+  Strategy::Prepare cpu = nullptr;
 };
 
-Strategy emulated(const Implementation& from) {
-  return {.name = from.name,
-          .summary = from.summary,
-          .family = from.family,
-          .spatial_family = from.spatial_family,
-          .settings = from.settings,
-          .refuses = from.refuses,
-          .geometry = from.geometry,
-          .block_counts = from.block_counts,
-          .prepare_emulator = from.prepare,
-          .needs = from.needs,
-          .kernel_for = from.kernel_for,
-          .multiply_adds = from.multiply_adds,
-          .also_compared = from.also_compared};
-}
-
 /// Makes every CUDA plan, so that no strategy can forget to ask for the device that it needs.
-template <const Implementation& from>
+template <const Strategy& strategy>
 std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& options) {
-  require_capability(from.name, from.needs, options.device);
-  return from.prepare(problem, options);
+  require_capability(strategy.name, strategy.needs, options.device);
+  return strategy.make_plan(problem, options);
 }
 
 // What this build lacks is not linked, since a discarded branch names it without using it.
-#define JOIN(x, ...)                                                                 \
-  [] {                                                                               \
-    constexpr Row row{__VA_ARGS__};                                                  \
-    Strategy strategy = emulated(emulator::x::implementation);                       \
-    if constexpr (row.libraries ? kHasCudaLibraries : kHasCuda)                      \
-      strategy.prepare_cuda = prepare_cuda<cuda::x::implementation>;                 \
-    strategy.prepare_cpu = row.cpu;                                                  \
-    if constexpr (row.loops) strategy.prepare_cpu = host::x::implementation.prepare; \
-    return strategy;                                                                 \
+#define JOIN(x, ...)                                                             \
+  [] {                                                                           \
+    constexpr BuiltFor built{__VA_ARGS__};                                       \
+    Strategy joined = emulator::x::strategy;                                     \
+    joined.prepare_emulator = joined.make_plan;                                  \
+    if constexpr (built.libraries ? kHasCudaLibraries : kHasCuda)                \
+      joined.prepare_cuda = prepare_cuda<cuda::x::strategy>;                     \
+    joined.prepare_cpu = built.cpu;                                              \
+    if constexpr (built.loops) joined.prepare_cpu = host::x::strategy.make_plan; \
+    return joined;                                                               \
   }(),
 
 const auto& table() {

@@ -230,32 +230,38 @@ struct Needs {
   std::string refusal_of(const CudaDevice& device) const;
 };
 
-/// A way to convolve: a const object in the registry.
+/// A way to convolve: a const object. Its file declares it for each backend that the file is
+/// compiled for, and the registry joins these.
 struct Strategy {
+  using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
+
   std::string_view name;     ///< as in --strategy
   std::string_view summary;  ///< one line for `list`
   Family family;
-  Family spatial_family =
-      Family::direct;  ///< for --domain=spatial, where the strategy has that setting
-  std::span<const Setting> settings = {};  ///< the settings that it has; most have none
 
   /// Why this strategy refuses the problem, in one sentence with a remedy; empty when it takes it.
   /// Callers ask through refusal().
   std::string (*refuses)(const Problem&, const Tuning&);
 
+  /// Makes plans for the backend that the strategy's file is compiled for.
+  Prepare make_plan = nullptr;
+
   /// What one block does; null where there is nothing to draw.
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
 
-  /// What such a block is to count, by formula; null, or empty for this problem, where nobody has
-  /// written it down.
+  /// What such a block counts, by formula; null where there is no formula, and empty where there is
+  /// none for this problem.
   std::optional<Counts> (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
 
-  /// These make plans for the kinds of devices that it runs on. They are null for other kinds.
-  std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&) = nullptr;
-  std::unique_ptr<Plan> (*prepare_emulator)(const Problem&, const PlanOptions&) = nullptr;
-  std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&) = nullptr;
+  /// In the registry: what makes plans for each kind of device; null where the strategy does not
+  /// run there.
+  Prepare prepare_cpu = nullptr, prepare_emulator = nullptr, prepare_cuda = nullptr;
 
   Needs needs = {};
+  std::span<const Setting> settings = {};      ///< the settings that it has; most have none
+  std::span<const Tuning> also_compared = {};  ///< what a comparison shows beside the default
+  Family spatial_family =
+      Family::direct;  ///< for --domain=spatial, where the strategy has that setting
 
   /// Says which of its kernels filters the problem on that device, in the word that a profile uses.
   /// It is null for a strategy whose kernels all take about the same time.
@@ -265,8 +271,6 @@ struct Strategy {
   /// the family determines them: the mask's weights, or in the separable family a row and a column
   /// for each term.
   double (*multiply_adds)(const Problem&) = nullptr;
-
-  std::span<const Tuning> also_compared = {};  ///< what a comparison shows beside the default
 
   bool runs_on(DeviceKind kind) const;
   bool has(Setting setting) const;

@@ -253,12 +253,12 @@ double multiply_adds(const Problem& problem) {
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "coarse",
     .summary = "smooth masks of rank 1 on every d-th row and column, whatever their size",
     .family = Family::transform,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .multiply_adds = multiply_adds,
 };
 

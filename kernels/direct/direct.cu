@@ -184,12 +184,12 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "direct",
     .summary = "sums in registers, any depth: warps walk down the picture, or threads share a tile",
     .family = Family::direct,
     .refuses = direct_refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
 };
 

@@ -11,7 +11,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/launch.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/strategy.hpp"
 #include "kernels/plan/window.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {

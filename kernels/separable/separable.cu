@@ -297,12 +297,12 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "separable",
     .summary = "row and column pass in one kernel, for masks of rank 1 to 3",
     .family = Family::separable,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
 };
 

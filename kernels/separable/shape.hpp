@@ -7,7 +7,7 @@
 
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/contract/separable.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt::separable {
 

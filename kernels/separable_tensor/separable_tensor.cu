@@ -374,12 +374,12 @@ std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "separable-tensor",
     .summary = "8-bit pictures, both passes in one kernel on tensor cores",
     .family = Family::separable,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .needs = {.major = kTensorCoreMajor},
     .kernel_for = kernel_for,

@@ -235,12 +235,12 @@ std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "tensor",
     .summary = "8-bit pictures on tensor cores: mask rows as banded matrices of bytes",
     .family = Family::direct,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .needs = {.major = kTensorCoreMajor},
     .kernel_for = kernel_for,

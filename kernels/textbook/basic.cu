@@ -100,12 +100,12 @@ constexpr Setting kBasicSettings[] = {Setting::mask_memory, Setting::cache};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "basic",
     .summary = "one thread per output, all reads from global memory",
     .family = Family::direct,
     .refuses = direct_refuses,
-    .prepare = direct_plan<run>,
+    .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
     .settings = kBasicSettings,

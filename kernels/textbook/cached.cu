@@ -177,12 +177,12 @@ constexpr Setting kCachedSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "cached",
     .summary = "tile without halo, halo cells from the caches",
     .family = Family::direct,
     .refuses = refuses,
-    .prepare = direct_plan<run>,
+    .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
     .settings = kCachedSettings,

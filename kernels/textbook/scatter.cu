@@ -127,12 +127,12 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "scatter",
     .summary = "one thread per input sample, atomic additions: why not to",
     .family = Family::reordered,
     .refuses = direct_refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .block_counts = block_counts,
 };

@@ -139,12 +139,12 @@ constexpr Setting kTextureSettings[] = {Setting::texture};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "texture",
     .summary = "as basic, through the texture unit, borders by its address modes",
     .family = Family::direct,
     .refuses = direct_refuses,
-    .prepare = direct_plan<run, kLimits>,
+    .make_plan = direct_plan<run, kLimits>,
     .geometry = geometry,
     .block_counts = block_counts,
     .settings = kTextureSettings,

@@ -200,12 +200,12 @@ constexpr Setting kTiledInSettings[] = {Setting::tile, Setting::idle};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "tiled-in",
     .summary = "one block per input tile; threads without an output only load",
     .family = Family::direct,
     .refuses = refuses,
-    .prepare = direct_plan<run>,
+    .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
     .settings = kTiledInSettings,

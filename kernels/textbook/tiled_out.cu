@@ -245,14 +245,14 @@ constexpr Tuning kAlsoCompared[] = {kOneOutput};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "tiled-out",
     .summary =
         "one block per output tile, by default four outputs a thread; the halo is loaded in "
         "sweeps, regions or two steps",
     .family = Family::direct,
     .refuses = refuses,
-    .prepare = direct_plan<run>,
+    .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
     .settings = kTiledOutSettings,

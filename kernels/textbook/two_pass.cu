@@ -145,12 +145,12 @@ Geometry geometry() {
 
 // There is no formula of what a block counts. Each pass has blocks of its own, of 128 x 8 and of
 // 32 x 64 results, so what one of each does says less of an output than the counts of a picture.
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "two-pass",
     .summary = "row pass, then column pass, for masks of rank 1 to 3",
     .family = Family::separable,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::two_pass

@@ -147,12 +147,12 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "unrolled",
     .summary = "as basic, four outputs a thread from wide loads; 3x3 to 9x9 without loops",
     .family = Family::direct,
     .refuses = direct_refuses,
-    .prepare = direct_plan<run>,
+    .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
 };

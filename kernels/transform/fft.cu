@@ -109,12 +109,12 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "fft",
     .summary = "the whole picture through one Fourier transform",
     .family = Family::transform,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .needs = {.fft = true},
 };
 

@@ -142,12 +142,12 @@ constexpr Setting kOwnSettings[] = {Setting::gemm};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "im2col",
     .summary = "patches unfolded to a matrix, times the mask as a row",
     .family = Family::transform,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .settings = kOwnSettings,
 };
 

@@ -52,13 +52,13 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "in-parts",
     .summary =
         "picture and mask both in blocks; masks up to 128x128 as overlap-add, unless cut by --part",
     .family = Family::transform,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .block_counts = block_counts,
     .needs = {.fft = true},

@@ -52,12 +52,12 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "overlap-add",
     .summary = "disjoint blocks, overlapping outputs added in steps",
     .family = Family::transform,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .block_counts = block_counts,
     .needs = {.fft = true},

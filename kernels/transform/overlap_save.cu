@@ -135,12 +135,12 @@ constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "overlap-save",
     .summary = "overlapping blocks through Fourier transforms, wrapped edges dropped",
     .family = Family::transform,
     .refuses = overlap_save_refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .block_counts = block_counts,
     .needs = {.fft = true},

@@ -142,12 +142,12 @@ constexpr Setting kWinogradSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation implementation{
+extern const Strategy strategy{
     .name = "winograd",
     .summary = "3x3 masks with 4 or 2.25 multiplications an output, not 9",
     .family = Family::transform,
     .refuses = refuses,
-    .prepare = prepare,
+    .make_plan = prepare,
     .geometry = geometry,
     .settings = kWinogradSettings,
 };

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/strategy.hpp"
 #include "src/base/errors.hpp"
 #include "src/explain/count_reads.hpp"
 

@@ -21,27 +21,27 @@
 
 #include "kernels/backend/cuda/check.hpp"
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/strategy.hpp"
 #include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::cuda {
 namespace basic {
-extern const Implementation implementation;
+extern const Strategy strategy;
 }
 namespace tiled_in {
-extern const Implementation implementation;
+extern const Strategy strategy;
 }
 namespace tiled_out {
-extern const Implementation implementation;
+extern const Strategy strategy;
 }
 namespace cached {
-extern const Implementation implementation;
+extern const Strategy strategy;
 }
 namespace unrolled {
-extern const Implementation implementation;
+extern const Strategy strategy;
 }
 namespace texture {
-extern const Implementation implementation;
+extern const Strategy strategy;
 }
 }  // namespace convfilt::cuda
 
@@ -168,7 +168,7 @@ struct Planes {
 
 struct Racer {
   const char* name;
-  const Implementation* ours;
+  const Strategy* ours;
   Tuning tuning;
 };
 
@@ -179,16 +179,16 @@ Tuning tuning_of(Setting setting, int value) {
 }
 
 const Racer kRacers[] = {
-    {"basic", &cuda::basic::implementation, {}},
-    {"tiled-in", &cuda::tiled_in::implementation, {}},
-    {"tiled-out, one output", &cuda::tiled_out::implementation, tuning_of(Setting::outputs, 1)},
-    {"cached", &cuda::cached::implementation, {}},
-    {"tiled-out", &cuda::tiled_out::implementation, {}},
-    {"basic, --cache none", &cuda::basic::implementation, tuning_of(Setting::cache, kPastL1)},
-    {"basic, --mask-memory global", &cuda::basic::implementation,
+    {"basic", &cuda::basic::strategy, {}},
+    {"tiled-in", &cuda::tiled_in::strategy, {}},
+    {"tiled-out, one output", &cuda::tiled_out::strategy, tuning_of(Setting::outputs, 1)},
+    {"cached", &cuda::cached::strategy, {}},
+    {"tiled-out", &cuda::tiled_out::strategy, {}},
+    {"basic, --cache none", &cuda::basic::strategy, tuning_of(Setting::cache, kPastL1)},
+    {"basic, --mask-memory global", &cuda::basic::strategy,
      tuning_of(Setting::mask_memory, kGlobal)},
-    {"unrolled", &cuda::unrolled::implementation, {}},
-    {"texture", &cuda::texture::implementation, {}},
+    {"unrolled", &cuda::unrolled::strategy, {}},
+    {"texture", &cuda::texture::strategy, {}},
 };
 
 /// The times of the plain kernels with both blocks; empty where there is none. The picture is in
@@ -273,7 +273,7 @@ bool race(Depth depth, int side, int planes) {
     const std::vector<double> plain = plain_times<T, r>(racer.name, depth, all, side, planes);
     PlanOptions options;
     options.tuning = racer.tuning;
-    const auto plan = racer.ours->prepare(problem, options);
+    const auto plan = racer.ours->make_plan(problem, options);
     const double ours = median(plan->time_resident(in, 21));
     std::printf(" %.2f", ours / copy);
     if (!plain.empty()) {
