@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -258,8 +259,8 @@ struct Strategy {
   Prepare prepare_cpu = nullptr, prepare_emulator = nullptr, prepare_cuda = nullptr;
 
   Needs needs = {};
-  std::span<const Setting> settings = {};      ///< the settings that it has; most have none
-  std::span<const Tuning> also_compared = {};  ///< what a comparison shows beside the default
+  std::initializer_list<Setting> settings = {};  ///< the settings that it has; most have none
+  std::span<const Tuning> also_compared = {};    ///< what a comparison shows beside the default
   Family spatial_family =
       Family::direct;  ///< for --domain=spatial, where the strategy has that setting
 

@@ -11,9 +11,9 @@ cd "$tree" || exit 2
 rooms="
 app
 src/library src/batch src/lesson src/compare src/explain src/filter src/auto src/picture src/mask src/base
-kernels/registry
+kernels/registry kernels/cpu
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
-kernels/textbook kernels/transform kernels/lesson kernels/cpu kernels/plan kernels/backend kernels/contract
+kernels/textbook kernels/transform kernels/lesson kernels/plan kernels/backend kernels/contract
 kernels/loose"
 
 # A word, as a regular expression; then the only places it may stand in, as one.

@@ -94,7 +94,7 @@ bool DevicePools::give_pinned(void*, void*) noexcept {
 
 #endif
 
-// This is the answer of a build without cuFFT. cuda/fft.cpp has that of a build with it.
+// This is the answer of a build without cuFFT. cuda/libraries.cpp has that of a build with it.
 #ifndef CONVFILT_HAS_CUDA_LIBRARIES
 
 std::string cuda_fft_missing() {

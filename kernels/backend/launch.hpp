@@ -10,13 +10,10 @@
 #pragma once
 
 #ifdef CONVFILT_EMULATE
-#define CONVFILT_BACKEND emulator
 #include "kernels/backend/emulator/backend.hpp"
 #elif defined(CONVFILT_HOST)
-#define CONVFILT_BACKEND host
 #include "kernels/backend/host/backend.hpp"
 #else
-#define CONVFILT_BACKEND cuda
 #include "kernels/backend/cuda/backend.hpp"
 #endif
 

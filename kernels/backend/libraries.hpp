@@ -29,7 +29,6 @@ class Gemm : public cpu::Gemm {
 
 #else
 
-#include "kernels/backend/cuda/fft.hpp"
-#include "kernels/backend/cuda/gemm.hpp"
+#include "kernels/backend/cuda/libraries.hpp"
 
 #endif

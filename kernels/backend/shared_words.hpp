@@ -31,9 +31,7 @@
 #include "kernels/backend/tensor_core.hpp"
 
 #ifdef CONVFILT_EMULATE
-#include "kernels/backend/emulator/edge_copies.hpp"
 #include "kernels/backend/emulator/shared_words.hpp"
 #else
-#include "kernels/backend/cuda/edge_copies.hpp"
-#include "kernels/backend/cuda/row_copies.hpp"
+#include "kernels/backend/cuda/shared_words.hpp"
 #endif

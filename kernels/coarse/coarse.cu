@@ -22,14 +22,12 @@
 #include "kernels/coarse/interpolate.hpp"
 #include "kernels/coarse/node_columns.hpp"
 #include "kernels/coarse/node_rows.hpp"
+#include "kernels/coarse/node_strips.hpp"
 #include "kernels/coarse/planes.hpp"
 #include "kernels/coarse/sums.hpp"
 #include "kernels/coarse/weights.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/side_samples.hpp"
-#ifndef CONVFILT_HOST  // the host backend has no shared memory
-#include "kernels/coarse/node_strips.hpp"
-#endif
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
 
@@ -57,17 +55,13 @@ class GridPlan : public Planes {
     WeightList list;
     x_ = add_axis(list, mask_.x);
     y_ = add_axis(list, mask_.y);
-    const std::size_t bytes = list.floats().size() * sizeof(float);
-    hold(weights_, bytes);
-    upload_rows(weights_.data(), bytes, reinterpret_cast<const std::byte*>(list.floats().data()),
-                bytes, bytes, 1, stream_);
+    hold_copy(weights_, list.floats());
     stream_.synchronize();  // the list has been read
   }
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    with_depth(problem_.depth, [&](auto depth) {
-      using T = typename decltype(depth)::type;
+    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
       if (step() == 3) {
         filter_as<T, 3>(in.view<T>(), out.view<T>(), shift);
       } else {
@@ -80,9 +74,7 @@ class GridPlan : public Planes {
   static PlaneView<const float> read(const PlaneView<float>& plane) {
     return {plane.data, plane.width, plane.height, plane.stride};
   }
-  const Four<float>* weights(int at) const {
-    return reinterpret_cast<const Four<float>*>(weights_.data()) + at;
-  }
+  const Four<float>* weights(int at) const { return as<const Four<float>>(weights_) + at; }
 
   ByteLine byte_line(const Axis& axis, const AxisWeights& at) const {
     return {reinterpret_cast<const ByteWeights*>(weights(at.down_bytes)), axis.down_unit,
@@ -160,7 +152,6 @@ class GridPlan : public Planes {
     const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
                       ceil_div(nodes.height / channels, kNodeRows * kRowsAThread));
     const auto launch_columns = [&](auto down) {
-#ifndef CONVFILT_HOST
       const bool apart = mask_.x.step * channels * int(sizeof(T)) >= kApart;
       if (apart && mask_.x.step % kPixelsAtOnce<T> == 0 && lies_at_multiples_of(16, in)) {
         using S = Strip<channels>;
@@ -174,7 +165,6 @@ class GridPlan : public Planes {
                       decimate_strips_kernel<T, channels>, whole, nodes, grid, count, down);
         return;
       }
-#endif
       launch(blocks, block, stream, decimate_columns_kernel<T, channels, kRowsAThread>, in, nodes,
              grid, down);
     };

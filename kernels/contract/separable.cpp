@@ -311,8 +311,8 @@ template SeparableMask<float> prepare_separable(const Mask&);
 
 std::string separable_refuses(const Problem& problem) {
   if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
-  return with_depth(problem.depth, [&](auto depth) -> std::string {
-    const auto outcome = outcome_of<typename decltype(depth)::type>(problem.mask);
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::string {
+    const auto outcome = outcome_of<T>(problem.mask);
     const auto* refusal = std::get_if<std::string>(outcome.get());
     return refusal ? *refusal : "";
   });

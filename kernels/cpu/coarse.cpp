@@ -1,40 +1,34 @@
 /// Strategy `coarse` on the CPU: the sums of coarse.cu, in rows of vectors.
 ///
 /// Idea: sums that run down columns on a GPU run along turned rows here. In these, 32 rows of the
-/// picture lie side by side (cpu_rows.hpp), so that every sum is a sum of whole vectors. The planes
-/// between the steps hold every d-th row or column of the whole picture, in floats.
+/// picture lie side by side (coarse_rows.hpp), so that every sum is a sum of whole vectors. The
+/// planes between the steps hold every d-th row or column of the whole picture, in floats.
 ///
 /// Cost per sample: 3 + 3 multiply-adds onto the grids, (w + h) / d at full length, 6 back.
 ///
 /// Samples are floats less the centre, and chains of sums end where mask.hpp says, so the bound
-/// that is proven there holds. Under a memory limit the kernels' own source runs instead, in
-/// pieces.
+/// that is proven there holds.
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <vector>
 
 #include "kernels/backend/host/parallel.hpp"
-#include "kernels/coarse/cpu_rows.hpp"
 #include "kernels/coarse/mask.hpp"
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/cpu/coarse_rows.hpp"
 #include "kernels/cpu/plans.hpp"
-#include "kernels/cpu/source_rows.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/cpu/row_buffer.hpp"
+#include "kernels/plan/source_rows.hpp"
 
 namespace convfilt {
-
-namespace host::coarse {
-extern const Implementation implementation;
-}
 
 namespace coarse {
 namespace {
 
 constexpr int kRows = kLineStep;  // rows of the picture that are turned together
 constexpr int kStrip = 512;       // pixels of a cell's rows that stay in the second-level cache
-static_assert(kStrip % cpu::kSlack == 0,
-              "what is written beyond a strip would be another thread's");
+static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
 constexpr int kMultiplyAddsPerSample = 32;
 
 using Rows = cpu::RowBuffer<float>;
@@ -125,7 +119,7 @@ class RowsPlan final : public Plan {
   void load_row(PictureView<const std::byte> in, int y, int first, int pixels, T* buffer,
                 float* out) const {
     const T* samples = source_.row(in, first, first + pixels - (columns_ - width_), y, buffer);
-    centre_row(samples, pixels * channels_, float(mask_.centre), out);
+    loops_.centre_row(samples, pixels * channels_, float(mask_.centre), out);
   }
 
   /// Calls f(lines, first row) for each group of kRows rows, turned. load(row, buffer, to) loads a
@@ -150,9 +144,9 @@ class RowsPlan final : public Plan {
       const int first = group * kRows, count = std::min(kRows, rows - first);
       for (int r = 0; r < count; ++r) load(first + r, own.gathered.row(0), own.rows.row(r));
       const std::ptrdiff_t stride = own.rows.row(1) - own.rows.row(0);
-      lines_from_rows(own.rows.row(0), stride, count, length, 0, own.lines.get());
-      lines_from_rows(own.rows.row(kLines), stride, count - kLines, length, kLinePart,
-                      own.lines.get());
+      for (int part = 0; part < kLineStep; part += kLinePart)
+        loops_.lines_from_rows(own.rows.row(part), stride, count - part, length,
+                               own.lines.get() + part);
       f(own.lines.get(), first);
     });
   }
@@ -179,14 +173,14 @@ class RowsPlan final : public Plan {
           const int node = cell - (kOrder - 1) + k;
           nodes[k] = node >= 0 && node < in_y_ ? nodes_.row(node) + first * channels_ : nullptr;
         }
-        add_cell(mask_.y.down, cell_rows.data(), step, count * channels_, nodes);
+        loops_.add_cell(mask_.y.down, cell_rows.data(), step, count * channels_, nodes);
       }
     });
     cpu::parallel_for(out_y_, threads_, [&](int, int node) {
       const auto rows = rows_of(nodes_, node, int(mask_.y.coarse.size()));
-      sum_across(mask_.y.coarse, rows.data(), columns_ * channels_, smooth_.row(node));
-      sum_along(mask_.x.line, smooth_.row(node) - mask_.x.first * channels_, channels_,
-                width_ * channels_, fine_x_.row(node));
+      loops_.sum_across(mask_.y.coarse, rows.data(), columns_ * channels_, smooth_.row(node));
+      loops_.sum_along(mask_.x.line, smooth_.row(node) - mask_.x.first * channels_, channels_,
+                       width_ * channels_, fine_x_.row(node));
     });
   }
 
@@ -196,31 +190,33 @@ class RowsPlan final : public Plan {
     for_lines(
         out_y_, [&](int row, T*, float* to) { std::copy_n(smooth_.row(row), length, to); },
         [&](const float* lines, int first) {
-          nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
-                         turned_.row(0) + first, turned_stride());
+          loops_.nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
+                                turned_.row(0) + first, turned_stride());
         });
     cpu::parallel_for(groups_of(out_y_), threads_, [&](int, int group) {
       Lines lines;
       Rows both = columns_to_rows(turned_, group * kRows, lines);
       for (int r = 0; r < kRows && group * kRows + r < out_y_; ++r)
-        subtract_nodes(between(), both.row(r), width_ * channels_, fine_x_.row(group * kRows + r));
+        loops_.subtract_nodes(between(), both.row(r), width_ * channels_,
+                              fine_x_.row(group * kRows + r));
     });
   }
 
   /// Sums kRows numbers of each turned row by the coarse line in x, and turns them back into rows.
   Rows columns_to_rows(const Rows& turned, int first, Lines& lines) const {
     const int length = out_x_ * channels_, taps = int(mask_.x.coarse.size());
-    if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + cpu::kSlack);
+    if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + kSlack);
     if (!lines) throw std::bad_alloc();
     std::vector<const float*> rows(mask_.x.coarse.size());
     for (int at = 0; at < length; ++at) {
       for (int k = 0; k < taps; ++k) rows[std::size_t(k)] = turned.row(at + k * channels_) + first;
-      sum_across(mask_.x.coarse, rows.data(), kRows, lines.get() + std::ptrdiff_t(at) * kLineStep);
+      loops_.sum_across(mask_.x.coarse, rows.data(), kRows,
+                        lines.get() + std::ptrdiff_t(at) * kLineStep);
     }
     Rows to(kRows, std::size_t(length));
     const std::ptrdiff_t stride = to.row(1) - to.row(0);
-    rows_from_lines(lines.get(), 0, length, kLines, stride, to.row(0));
-    rows_from_lines(lines.get(), kLinePart, length, kLines, stride, to.row(kLines));
+    for (int part = 0; part < kLineStep; part += kLinePart)
+      loops_.rows_from_lines(lines.get() + part, length, kLines, stride, to.row(part));
     return to;
   }
 
@@ -233,11 +229,11 @@ class RowsPlan final : public Plan {
           load_row(in, row - problem_.lead_y(), 0, columns_, buffer, to);
         },
         [&](const float* lines, int first) {
-          nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
-                         turned_.row(0) + first, turned_stride());
+          loops_.nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
+                                turned_.row(0) + first, turned_stride());
         });
     cpu::parallel_for(in_x_ * channels_, threads_, [&](int, int row) {
-      sum_along(mask_.y.line, turned_.row(row), 1, height_, fine_y_.row(row));
+      loops_.sum_along(mask_.y.line, turned_.row(row), 1, height_, fine_y_.row(row));
     });
   }
 
@@ -255,19 +251,20 @@ class RowsPlan final : public Plan {
         const float back[kOrder] = {mask_.y.back[place + 2 * step], mask_.y.back[place + step],
                                     mask_.y.back[place]};
         const auto rows = rows_of(fine_x_, y / step, kOrder);
-        interpolate_row(back, rows.data(), between(), columns.row(r), n, sums.row(0));
-        finish_row(end, sums.row(0), n, finished.row(0));
+        loops_.interpolate_row(back, rows.data(), between(), columns.row(r), n, sums.row(0));
+        loops_.finish_row(end, sums.row(0), n, finished.row(0));
         std::copy_n(finished.row(0), n, reinterpret_cast<T*>(out.row(y)));
       }
     });
   }
 
+  const RowLoops<T> loops_ = row_loops<T>();
   const Problem problem_;
   const FittedMask mask_;
   const int channels_, width_, height_;    ///< the result's
   const int in_x_, in_y_, out_x_, out_y_;  ///< nodes before and after the coarse lines
   const int left_, columns_;               ///< pixels of a row before output 0, and in all
-  const cpu::SourceRows<T> source_;
+  const SourceRows<T> source_;
   const int threads_;
   cpu::RowBuffer<std::int32_t> places_;
   Rows back_;
@@ -279,9 +276,8 @@ class RowsPlan final : public Plan {
 }  // namespace coarse
 
 std::unique_ptr<Plan> prepare_cpu_coarse(const Problem& problem, const PlanOptions& options) {
-  if (options.memory_limit > 0) return host::coarse::implementation.prepare(problem, options);
-  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    return std::make_unique<coarse::RowsPlan<typename decltype(depth)::type>>(problem, options);
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
+    return std::make_unique<coarse::RowsPlan<T>>(problem, options);
   });
 }
 

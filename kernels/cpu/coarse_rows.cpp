@@ -1,4 +1,4 @@
-#include "kernels/coarse/cpu_rows.hpp"
+#include "kernels/cpu/coarse_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "kernels/coarse/mask.hpp"
 #include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/coarse/cpu_rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/coarse_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -42,37 +42,18 @@ HWY_INLINE void store_samples(Vector value, T* to) {
 }
 
 template <class T>
-void centre_row_of(const T* samples, int n, float centre, float* out) {
+void centre_row(const T* samples, int n, float centre, float* out) {
   const int lanes = int(hn::Lanes(df));
   for (int x = 0; x < n; x += lanes)
     hn::StoreU(hn::Sub(load_samples(samples + x), hn::Set(df, centre)), df, out + x);
 }
 
 template <class T>
-void finish_row_of(const FloatFinish& finish, const float* sums, int n, T* out) {
+void finish_row(const FloatFinish& finish, const float* sums, int n, T* out) {
   const int lanes = int(hn::Lanes(df));
   const Vector scale = hn::Set(df, finish.scale), offset = hn::Set(df, finish.offset);
   for (int x = 0; x < n; x += lanes)
     store_samples(hn::MulAdd(hn::LoadU(df, sums + x), scale, offset), out + x);
-}
-
-void centre_row_u8(const std::uint8_t* samples, int n, float centre, float* out) {
-  centre_row_of(samples, n, centre, out);
-}
-void centre_row_u16(const std::uint16_t* samples, int n, float centre, float* out) {
-  centre_row_of(samples, n, centre, out);
-}
-void centre_row_f32(const float* samples, int n, float centre, float* out) {
-  centre_row_of(samples, n, centre, out);
-}
-void finish_row_u8(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out) {
-  finish_row_of(finish, sums, n, out);
-}
-void finish_row_u16(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out) {
-  finish_row_of(finish, sums, n, out);
-}
-void finish_row_f32(const FloatFinish& finish, const float* sums, int n, float* out) {
-  finish_row_of(finish, sums, n, out);
 }
 
 // Rows are turned in blocks of four by four numbers, in registers.
@@ -112,8 +93,8 @@ HWY_INLINE void transpose(FourVector (&a)[4]) {
 
 #endif
 
-void rows_to_lines(const float* samples, std::ptrdiff_t stride, int rows, int length,
-                   float* lines) {
+void lines_from_rows(const float* samples, std::ptrdiff_t stride, int rows, int length,
+                     float* lines) {
   for (int r = 0; r < kLines; r += 4) {
     const float* const from = samples + r * stride;
     int x = 0;
@@ -131,8 +112,8 @@ void rows_to_lines(const float* samples, std::ptrdiff_t stride, int rows, int le
   }
 }
 
-void lines_to_rows(const float* lines, int length, int rows, std::ptrdiff_t stride,
-                   float* samples) {
+void rows_from_lines(const float* lines, int length, int rows, std::ptrdiff_t stride,
+                     float* samples) {
   for (int r = 0; r < rows; r += 4) {
     float* const to = samples + r * stride;
     int x = 0;
@@ -159,8 +140,8 @@ HWY_INLINE int lanes() {
   return int(hn::Lanes(df));
 }
 
-void add_cell_rows(const float* down, const float* const* rows, int step, int n,
-                   float* const* nodes) {
+void add_cell(const std::vector<float>& down, const float* const* rows, int step, int n,
+              float* const* nodes) {
   for (int x = 0; x < n; x += kCellVectors * lanes()) {
     Vector sums[kOrder][kCellVectors];
     CONVFILT_UNROLL_ALL
@@ -200,7 +181,8 @@ void add_cell_rows(const float* down, const float* const* rows, int step, int n,
 
 // Computes kVectors vectors of sums, in chains. source(i) is the address that tap i reads from.
 template <int kVectors, class Source>
-HWY_INLINE void sum_at(const float* line, int taps, Source source, float* out) {
+HWY_INLINE void sum_at(const std::vector<float>& line, Source source, float* out) {
+  const int taps = int(line.size());
   Vector sums[kVectors];
   CONVFILT_UNROLL_ALL
   for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(df);
@@ -224,31 +206,31 @@ HWY_INLINE void sum_at(const float* line, int taps, Source source, float* out) {
 }
 
 template <class Source>
-HWY_INLINE void sum_row(const float* line, int taps, int n, Source source, float* out) {
+HWY_INLINE void sum_row(const std::vector<float>& line, int n, Source source, float* out) {
   int x = 0;
   for (; x + kLineVectors * lanes() <= n; x += kLineVectors * lanes())
     sum_at<kLineVectors>(
-        line, taps, [&](int i) HWY_ATTR { return source(i) + x; }, out + x);
+        line, [&](int i) HWY_ATTR { return source(i) + x; }, out + x);
   for (; x + 2 * lanes() <= n; x += 2 * lanes())
     sum_at<2>(
-        line, taps, [&](int i) HWY_ATTR { return source(i) + x; }, out + x);
+        line, [&](int i) HWY_ATTR { return source(i) + x; }, out + x);
   for (; x < n; x += lanes())
     sum_at<1>(
-        line, taps, [&](int i) HWY_ATTR { return source(i) + x; }, out + x);
+        line, [&](int i) HWY_ATTR { return source(i) + x; }, out + x);
 }
 
-void sum_row_along(const float* line, int taps, const float* in, int step, int n, float* out) {
+void sum_along(const std::vector<float>& line, const float* in, int step, int n, float* out) {
   sum_row(
-      line, taps, n, [&](int i) HWY_ATTR { return in + std::ptrdiff_t(i) * step; }, out);
+      line, n, [&](int i) HWY_ATTR { return in + std::ptrdiff_t(i) * step; }, out);
 }
 
-void sum_rows_across(const float* line, int taps, const float* const* rows, int n, float* out) {
+void sum_across(const std::vector<float>& line, const float* const* rows, int n, float* out) {
   sum_row(
-      line, taps, n, [&](int i) HWY_ATTR { return rows[i]; }, out);
+      line, n, [&](int i) HWY_ATTR { return rows[i]; }, out);
 }
 
-void line_nodes(const float* down, const float* lines, int channels, int step, int nodes,
-                float* out, std::ptrdiff_t stride) {
+void nodes_of_lines(const std::vector<float>& down, const float* lines, int channels, int step,
+                    int nodes, float* out, std::ptrdiff_t stride) {
   const int width = int(hn::Lanes(dl));
   const std::ptrdiff_t pixel = std::ptrdiff_t(channels) * kLineStep, cell = step * pixel;
   for (int node = 0; node < nodes; node += kNodesAtOnce) {
@@ -292,15 +274,15 @@ HWY_INLINE Vector between_nodes(const Between& between, const float* nodes, int 
   return sum;
 }
 
-void subtract_from_row(const Between& between, const float* nodes, int n, float* row) {
+void subtract_nodes(const Between& between, const float* nodes, int n, float* row) {
   for (int x = 0; x < n; x += lanes()) {
     const Vector less = between_nodes(between, nodes, x, hn::Neg(hn::LoadU(df, row + x)));
     hn::StoreU(hn::Neg(less), df, row + x);
   }
 }
 
-void interpolate(const float* back, const float* const* rows, const Between& between,
-                 const float* nodes, int n, float* out) {
+void interpolate_row(const float (&back)[kOrder], const float* const* rows, const Between& between,
+                     const float* nodes, int n, float* out) {
   for (int x = 0; x < n; x += lanes()) {
     Vector sum = hn::Zero(df);
     CONVFILT_UNROLL_ALL
@@ -308,6 +290,22 @@ void interpolate(const float* back, const float* const* rows, const Between& bet
       sum = hn::MulAdd(hn::Set(df, back[k]), hn::LoadU(df, rows[k] + x), sum);
     hn::StoreU(between_nodes(between, nodes, x, sum), df, out + x);
   }
+}
+
+template <class T>
+RowLoops<T> loops() {
+  return {centre_row<T>, finish_row<T>, lines_from_rows, rows_from_lines, add_cell,
+          sum_along,     sum_across,    nodes_of_lines,  subtract_nodes,  interpolate_row};
+}
+
+RowLoops<std::uint8_t> loops_u8() {
+  return loops<std::uint8_t>();
+}
+RowLoops<std::uint16_t> loops_u16() {
+  return loops<std::uint16_t>();
+}
+RowLoops<float> loops_f32() {
+  return loops<float>();
 }
 
 }  // namespace
@@ -318,75 +316,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convfilt::coarse {
 
-HWY_EXPORT(centre_row_u8);
-HWY_EXPORT(centre_row_u16);
-HWY_EXPORT(centre_row_f32);
-HWY_EXPORT(finish_row_u8);
-HWY_EXPORT(finish_row_u16);
-HWY_EXPORT(finish_row_f32);
-HWY_EXPORT(rows_to_lines);
-HWY_EXPORT(lines_to_rows);
-HWY_EXPORT(add_cell_rows);
-HWY_EXPORT(sum_row_along);
-HWY_EXPORT(sum_rows_across);
-HWY_EXPORT(line_nodes);
-HWY_EXPORT(subtract_from_row);
-HWY_EXPORT(interpolate);
+HWY_EXPORT(loops_u8);
+HWY_EXPORT(loops_u16);
+HWY_EXPORT(loops_f32);
 
-void centre_row(const std::uint8_t* samples, int n, float centre, float* out) {
-  HWY_DYNAMIC_DISPATCH(centre_row_u8)(samples, n, centre, out);
+template <>
+RowLoops<std::uint8_t> row_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops_u8)();
 }
-void centre_row(const std::uint16_t* samples, int n, float centre, float* out) {
-  HWY_DYNAMIC_DISPATCH(centre_row_u16)(samples, n, centre, out);
+template <>
+RowLoops<std::uint16_t> row_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops_u16)();
 }
-void centre_row(const float* samples, int n, float centre, float* out) {
-  HWY_DYNAMIC_DISPATCH(centre_row_f32)(samples, n, centre, out);
-}
-void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(finish_row_u8)(finish, sums, n, out);
-}
-void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out) {
-  HWY_DYNAMIC_DISPATCH(finish_row_u16)(finish, sums, n, out);
-}
-void finish_row(const FloatFinish& finish, const float* sums, int n, float* out) {
-  HWY_DYNAMIC_DISPATCH(finish_row_f32)(finish, sums, n, out);
-}
-
-void lines_from_rows(const float* samples, std::ptrdiff_t stride, int rows, int length, int at,
-                     float* lines) {
-  HWY_DYNAMIC_DISPATCH(rows_to_lines)(samples, stride, rows, length, lines + at);
-}
-
-void rows_from_lines(const float* lines, int at, int length, int rows, std::ptrdiff_t stride,
-                     float* samples) {
-  HWY_DYNAMIC_DISPATCH(lines_to_rows)(lines + at, length, rows, stride, samples);
-}
-
-void add_cell(const std::vector<float>& down, const float* const* rows, int step, int n,
-              float* const* nodes) {
-  HWY_DYNAMIC_DISPATCH(add_cell_rows)(down.data(), rows, step, n, nodes);
-}
-
-void sum_along(const std::vector<float>& line, const float* in, int step, int n, float* out) {
-  HWY_DYNAMIC_DISPATCH(sum_row_along)(line.data(), int(line.size()), in, step, n, out);
-}
-
-void sum_across(const std::vector<float>& line, const float* const* rows, int n, float* out) {
-  HWY_DYNAMIC_DISPATCH(sum_rows_across)(line.data(), int(line.size()), rows, n, out);
-}
-
-void nodes_of_lines(const std::vector<float>& down, const float* lines, int channels, int step,
-                    int nodes, float* out, std::ptrdiff_t stride) {
-  HWY_DYNAMIC_DISPATCH(line_nodes)(down.data(), lines, channels, step, nodes, out, stride);
-}
-
-void subtract_nodes(const Between& between, const float* nodes, int n, float* row) {
-  HWY_DYNAMIC_DISPATCH(subtract_from_row)(between, nodes, n, row);
-}
-
-void interpolate_row(const float (&back)[3], const float* const* rows, const Between& between,
-                     const float* nodes, int n, float* out) {
-  HWY_DYNAMIC_DISPATCH(interpolate)(back, rows, between, nodes, n, out);
+template <>
+RowLoops<float> row_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops_f32)();
 }
 
 }  // namespace convfilt::coarse

@@ -142,8 +142,8 @@ HWY_INLINE void add_chain(const FloatTaps& taps, const Chain& chain, const float
 }
 
 template <class T>
-void filter_rows_of(const FloatTaps& taps, const float* const* sources, int n,
-                    const FloatFinish& finish, T* const* out) {
+void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
+                 const FloatFinish& finish, T* const* out) {
   in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* rows) HWY_ATTR {
     constexpr int kWide = decltype(wide)::value;
     Vector sum[2][kWide];
@@ -161,17 +161,11 @@ void filter_rows_of(const FloatTaps& taps, const float* const* sources, int n,
   });
 }
 
-void filter_rows_u16(const FloatTaps& taps, const float* const* sources, int n,
-                     const FloatFinish& finish, std::uint16_t* const* out) {
-  filter_rows_of(taps, sources, n, finish, out);
+void widen(const float* samples, int n, float* out) {
+  std::memcpy(out, samples, std::size_t(n) * sizeof(float));
 }
 
-void filter_rows_f32(const FloatTaps& taps, const float* const* sources, int n,
-                     const FloatFinish& finish, float* const* out) {
-  filter_rows_of(taps, sources, n, finish, out);
-}
-
-void widen_u16(const std::uint16_t* samples, int n, float* out) {
+void widen(const std::uint16_t* samples, int n, float* out) {
   const hn::Rebind<std::uint16_t, Lanes> d16;
   const hn::Rebind<std::int32_t, Lanes> d32;
   for (int x = 0; x < n; x += lanes()) {
@@ -226,8 +220,8 @@ HWY_INLINE void add_column(const std::vector<float>& weights, const float* const
 }
 
 template <class T>
-void pass_columns_of(const Columns& columns, const float* const* rows, int n,
-                     const FloatFinish& finish, T* const* out) {
+void pass_columns(const Columns& columns, const float* const* rows, int n,
+                  const FloatFinish& finish, T* const* out) {
   in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* out_rows) HWY_ATTR {
     Vector sum[2][decltype(wide)::value];
     clear(sum);
@@ -240,14 +234,12 @@ void pass_columns_of(const Columns& columns, const float* const* rows, int n,
   });
 }
 
-void pass_columns_u16(const Columns& columns, const float* const* rows, int n,
-                      const FloatFinish& finish, std::uint16_t* const* out) {
-  pass_columns_of(columns, rows, n, finish, out);
+FloatLoops<std::uint16_t> loops_u16() {
+  return {widen, filter_rows, pass_row, pass_columns};
 }
 
-void pass_columns_f32(const Columns& columns, const float* const* rows, int n,
-                      const FloatFinish& finish, float* const* out) {
-  pass_columns_of(columns, rows, n, finish, out);
+FloatLoops<float> loops_f32() {
+  return {widen, filter_rows, pass_row, pass_columns};
 }
 
 }  // namespace
@@ -281,44 +273,17 @@ FloatTaps float_taps(const PreparedMask<T>& mask, int step) {
 template FloatTaps float_taps(const PreparedMask<std::uint16_t>&, int);
 template FloatTaps float_taps(const PreparedMask<float>&, int);
 
-HWY_EXPORT(widen_u16);
-HWY_EXPORT(filter_rows_u16);
-HWY_EXPORT(filter_rows_f32);
-HWY_EXPORT(pass_row);
-HWY_EXPORT(pass_columns_u16);
-HWY_EXPORT(pass_columns_f32);
+HWY_EXPORT(loops_u16);
+HWY_EXPORT(loops_f32);
 
-void widen(const std::uint16_t* samples, int n, float* out) {
-  HWY_DYNAMIC_DISPATCH(widen_u16)(samples, n, out);
+template <>
+FloatLoops<std::uint16_t> float_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops_u16)();
 }
 
-void widen(const float* samples, int n, float* out) {
-  std::memcpy(out, samples, std::size_t(n) * sizeof(float));
-}
-
-void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
-                 const FloatFinish& finish, std::uint16_t* const* out) {
-  HWY_DYNAMIC_DISPATCH(filter_rows_u16)(taps, sources, n, finish, out);
-}
-
-void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
-                 const FloatFinish& finish, float* const* out) {
-  HWY_DYNAMIC_DISPATCH(filter_rows_f32)(taps, sources, n, finish, out);
-}
-
-void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
-              const FloatFinish& finish, float* out) {
-  HWY_DYNAMIC_DISPATCH(pass_row)(weights, row, step, n, finish, out);
-}
-
-void pass_columns(const Columns& columns, const float* const* rows, int n,
-                  const FloatFinish& finish, std::uint16_t* const* out) {
-  HWY_DYNAMIC_DISPATCH(pass_columns_u16)(columns, rows, n, finish, out);
-}
-
-void pass_columns(const Columns& columns, const float* const* rows, int n,
-                  const FloatFinish& finish, float* const* out) {
-  HWY_DYNAMIC_DISPATCH(pass_columns_f32)(columns, rows, n, finish, out);
+template <>
+FloatLoops<float> float_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops_f32)();
 }
 
 }  // namespace convfilt::cpu

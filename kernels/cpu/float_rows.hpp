@@ -31,28 +31,31 @@ struct FloatTaps {
 template <class T>
 FloatTaps float_taps(const PreparedMask<T>& mask, int step);
 
-/// Converts n samples to floats. Whole blocks beyond n may be written.
-void widen(const std::uint16_t* samples, int n, float* out);
-void widen(const float* samples, int n, float* out);
-
-/// Computes two rows of output by `taps`. out[1] may be null.
-void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
-                 const FloatFinish& finish, std::uint16_t* const* out);
-void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
-                 const FloatFinish& finish, float* const* out);
-
-/// Does the row pass: out[x] = finish(one chain of weights[i] * row[x + i * step]). Whole blocks
-/// beyond n may be written.
-void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
-              const FloatFinish& finish, float* out);
-
-/// Does the column pass of two rows of output. Each is one chain that runs down the column of one
-/// term after the other: out[r][x] = finish(sum of columns[t][j] * rows[t * (height + 1) + j +
-/// r][x]). out[1] may be null.
+/// The weights of each term's column.
 using Columns = std::vector<std::vector<float>>;
-void pass_columns(const Columns& columns, const float* const* rows, int n,
-                  const FloatFinish& finish, std::uint16_t* const* out);
-void pass_columns(const Columns& columns, const float* const* rows, int n,
-                  const FloatFinish& finish, float* const* out);
+
+/// The inner loops for samples of T. Whole blocks beyond n may be written, except by filter_rows
+/// and pass_columns. These compute two rows of output, of which the second may be null.
+template <class T>
+struct FloatLoops {
+  /// Converts n samples to floats.
+  void (*widen)(const T* samples, int n, float* out);
+
+  void (*filter_rows)(const FloatTaps& taps, const float* const* sources, int n,
+                      const FloatFinish& finish, T* const* out);
+
+  /// Does the row pass: out[x] = finish(one chain of weights[i] * row[x + i * step]).
+  void (*pass_row)(const std::vector<float>& weights, const float* row, int step, int n,
+                   const FloatFinish& finish, float* out);
+
+  /// Does the column pass. Each row is one chain that runs down the column of one term after the
+  /// other: out[r][x] = finish(sum of columns[t][j] * rows[t * (height + 1) + j + r][x]).
+  void (*pass_columns)(const Columns& columns, const float* const* rows, int n,
+                       const FloatFinish& finish, T* const* out);
+};
+
+/// The loops for this machine.
+template <class T>
+FloatLoops<T> float_loops();
 
 }  // namespace convfilt::cpu

@@ -1,4 +1,4 @@
-#include "src/filter/gradient_rows.hpp"
+#include "kernels/cpu/gradient_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/filter/gradient_rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/gradient_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

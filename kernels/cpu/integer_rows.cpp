@@ -345,6 +345,10 @@ void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFini
   pass_pairs(taps.pairs, rows.pairs, n, finish, pairs);
 }
 
+IntegerLoops loops() {
+  return {make_pairs, filter_rows, takes_bytes, pass_rows};
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt::cpu
@@ -430,10 +434,11 @@ RowTaps::RowTaps(const std::vector<std::int32_t>& weights, int distance)
   }
 }
 
-HWY_EXPORT(make_pairs);
-HWY_EXPORT(filter_rows);
-HWY_EXPORT(takes_bytes);
-HWY_EXPORT(pass_rows);
+HWY_EXPORT(loops);
+
+IntegerLoops integer_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops)();
+}
 
 VectorFinish::VectorFinish(const IntegerFinish& finish)
     : offset(std::int32_t(finish.lowest * std::int64_t(finish.divisor) - finish.lowest_sum)),
@@ -448,24 +453,6 @@ VectorFinish::VectorFinish(const IntegerFinish& finish)
   const bool fits = -kSumLimit < offset && offset < kSumLimit - half;
   shift =
       fits && std::has_single_bit(finish.divisor) ? int(std::bit_width(finish.divisor)) - 1 : -1;
-}
-
-void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, std::int32_t* pairs) {
-  HWY_DYNAMIC_DISPATCH(make_pairs)(first, second, n, pairs);
-}
-
-void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
-                 const VectorFinish& finish, std::uint8_t* const* out) {
-  HWY_DYNAMIC_DISPATCH(filter_rows)(taps, sources, n, finish, out);
-}
-
-bool row_pass_takes_bytes(const RowTaps& taps) {
-  return HWY_DYNAMIC_DISPATCH(takes_bytes)(taps);
-}
-
-void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
-               std::int32_t* pairs) {
-  HWY_DYNAMIC_DISPATCH(pass_rows)(taps, rows, n, finish, pairs);
 }
 
 }  // namespace convfilt::cpu

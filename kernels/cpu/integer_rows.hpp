@@ -56,27 +56,33 @@ struct VectorFinish {
   int shift;  ///< log2(divisor) where that is whole and no sum + offset overflows, else -1
 };
 
-/// Makes pairs[x] = (first[x], second[x]). Whole blocks beyond n may be written.
-void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, std::int32_t* pairs);
-
-/// Computes taps.rows rows of output: out[r][x] = finish(sum over taps t of weights(t, r) .
-/// sources[t][x]). A null out[r] is left out.
-void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
-                 const VectorFinish& finish, std::uint8_t* const* out);
-
-/// Whether this machine's row pass takes the bytes of rows, and no pairs need be made of them.
-bool row_pass_takes_bytes(const RowTaps& taps);
-
 /// An even row and the odd one below it, as bytes or as pairs of pixels.
 struct TwoRows {
   const std::uint8_t* bytes[2];
   const std::int32_t* pairs[2];
 };
 
-/// Does the row pass of two rows: pairs[x] = (even row, odd row), finished to int16, with ties
-/// rounded up. These are the pairs of rows that the column pass reads. Whole blocks beyond n may be
-/// written.
-void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
-               std::int32_t* pairs);
+/// The inner loops. Whole blocks beyond n may be written, except by filter_rows.
+struct IntegerLoops {
+  /// Makes pairs[x] = (first[x], second[x]).
+  void (*make_pairs)(const std::uint8_t* first, const std::uint8_t* second, int n,
+                     std::int32_t* pairs);
+
+  /// Computes taps.rows rows of output: out[r][x] = finish(sum over taps t of weights(t, r) .
+  /// sources[t][x]). A null out[r] is left out.
+  void (*filter_rows)(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
+                      const VectorFinish& finish, std::uint8_t* const* out);
+
+  /// Whether pass_rows takes the bytes of rows, and no pairs need be made of them.
+  bool (*takes_bytes)(const RowTaps& taps);
+
+  /// Does the row pass of two rows: pairs[x] = (even row, odd row), finished to int16, with ties
+  /// rounded up. These are the pairs of rows that the column pass reads.
+  void (*pass_rows)(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
+                    std::int32_t* pairs);
+};
+
+/// The loops for this machine.
+IntegerLoops integer_loops();
 
 }  // namespace convfilt::cpu

@@ -8,11 +8,9 @@
 #include <new>
 #include <vector>
 
-namespace convfilt::cpu {
+#include "kernels/plan/source_rows.hpp"
 
-/// Samples that the inner loops may read or write beyond the end of a row: one block of the widest
-/// vectors (8 of 64 bytes).
-inline constexpr int kSlack = 128;
+namespace convfilt::cpu {
 
 /// Rows of equal length, each aligned for the widest vectors and followed by kSlack samples.
 template <class T>

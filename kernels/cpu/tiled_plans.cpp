@@ -1,4 +1,4 @@
-/// Strategy `cpu`: every weight times every sample, on all cores, in vectors.
+/// Strategies `cpu` and `separable` on the CPU, on all cores, in vectors.
 ///
 /// Idea: a tile is a strip of columns, walked from top to bottom. The source rows under the mask
 /// lie in a ring, and each is prepared once: its ghost cells are filled in, its samples widened,
@@ -6,153 +6,332 @@
 /// one load serves 2 or 4 output rows. Channels stay interleaved, as they lie in memory, since the
 /// neighbour i pixels away is i * channels samples away in every channel.
 ///
-/// Cost per sample: width * (height + 1) / 2 pair multiply-adds for 8 bits, 16 of them in an
-/// instruction of AVX-512, and width * height fused multiply-adds for the others.
+/// `cpu` multiplies every weight with every sample. For `separable`, a mask of rank 1 to 3, each
+/// row goes through the row pass before it enters the ring: the plane between the passes exists
+/// only as far as the mask reaches. A row of the ring then holds the row sums of all terms, one
+/// term behind the other. For 8 bits the row pass multiplies pairs or fours of pixels and leaves
+/// pairs of rows.
 ///
-/// Sibling: separable/cpu.cpp takes 2 * side multiply-adds instead of side^2 for masks of rank 1.
-/// The inner loops are in integer_rows.cpp and float_rows.cpp.
+/// Cost per sample of `cpu`: width * (height + 1) / 2 pair multiply-adds for 8 bits, 16 of them in
+/// an instruction of AVX-512, and width * height fused multiply-adds for the others. `separable`
+/// takes width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height for the
+/// others.
+///
+/// kernels/contract/separable.hpp defines the bytes of separable: row sums are finished to
+/// RowResultOf<T>; for floats a row is one chain from zero, left to right, and a column one chain
+/// from zero, top to bottom. The row pass takes a ghost row of Border::constant like any other,
+/// which gives ghost_row_result. The inner loops are in integer_rows.cpp and float_rows.cpp.
+#include <chrono>
 #include <type_traits>
+#include <utility>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/contract/separable.hpp"
 #include "kernels/cpu/float_rows.hpp"
 #include "kernels/cpu/integer_rows.hpp"
 #include "kernels/cpu/plans.hpp"
-#include "kernels/cpu/source_rows.hpp"
-#include "kernels/cpu/tiled_plan.hpp"
+#include "kernels/cpu/tiles.hpp"
+#include "kernels/plan/source_rows.hpp"
 
 namespace convfilt {
 namespace cpu {
 namespace {
 
-// From this height on, pairs that serve 4 output rows save more in loads than they cost in
-// multiply-adds by zero weights.
-constexpr int kHeightForFourRows = 7;
+/// What decides how a picture is cut into tiles. Rows have `behind` pixels behind a tile's last.
+struct Tiling {
+  TileCost cost;
+  std::int64_t multiply_adds;  ///< of a sample
+  int behind;
+};
 
-constexpr int kLeastBandRows = 16;
+/// How a tile is walked down: `rows` output rows at a time, from `slots` slots of the ring, each of
+/// which holds `rows_per_slot` source rows. Places say where the taps lie in the ring. Their
+/// offsets count terms where there are row passes, and otherwise samples.
+struct Walk {
+  int rows, rows_per_slot, slots;
+  std::vector<Place> places;
+};
 
-TileCost tile_cost(const Problem& problem, int slots, std::int64_t cache_bytes) {
+/// Filters tile by tile. The ring holds pairs of 8-bit rows, or floats.
+template <class T>
+class TiledPlan : public Plan {
+ public:
+  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) final {
+    const auto start = std::chrono::steady_clock::now();
+    parallel_for(int(tiles_.size()), threads_, [&](int worker, int index) {
+      auto& own = workers_[std::size_t(worker)];
+      if (!own) own = std::make_unique<Worker>(make_worker());
+      filter_tile(*own, tiles_[std::size_t(index)], in, out);
+    });
+    const std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
+    Timing timing;
+    timing.kernel_ms = spent.count();
+    return timing;
+  }
+
+ protected:
+  /// What a thread keeps from tile to tile and from run to run, so that these allocate no memory.
+  struct Worker {
+    RowBuffer<T> gathered;
+    RowBuffer<SumOf<T>> prepared;  ///< what the row passes read
+    Ring<SumOf<T>> ring;
+    std::vector<const SumOf<T>*> sources;
+  };
+
+  /// `terms` is the number of row passes; 0 where there are none.
+  TiledPlan(const Problem& problem, const PlanOptions& options, const Tiling& tiling,
+            std::size_t terms, Walk walk)
+      : channels_(problem.channels),
+        threads_(threads_for(
+            tiling.multiply_adds * problem.out_width() * problem.out_height() * problem.channels,
+            options.threads)),
+        tiles_(cut_in_tiles(problem, tiling.cost, threads_)),
+        // Behind each term's row sums there is room for what vectors write beyond their end.
+        pitch_((std::size_t(widest(tiles_)) * std::size_t(channels_) + kSlack + 63) / 64 * 64),
+        source_(problem, problem.lead_x(), tiling.behind),
+        lead_y_(problem.lead_y()),
+        terms_(terms),
+        walk_(std::move(walk)),
+        workers_(std::size_t(threads_)) {
+    if (terms == 0) return;
+    for (Place& place : walk_.places) place.offset *= int(pitch_);
+  }
+
+  /// Fills a slot of the ring for the tile's columns.
+  virtual void fill(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+                    int slot) const = 0;
+
+  /// Computes n samples of output rows from the worker's sources. Rows below the tile are null.
+  virtual void emit(const Worker& worker, int n, T* const* out) const = 0;
+
+  /// A source row of the tile, from the first sample that its outputs need.
+  const T* source_row(Worker& worker, const Tile& tile, PictureView<const std::byte> in, int row,
+                      int buffer) const {
+    return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, worker.gathered.row(buffer));
+  }
+  int source_length(const Tile& tile) const { return int(source_.length(tile.x1 - tile.x0)); }
+  int samples(const Tile& tile) const { return (tile.x1 - tile.x0) * channels_; }
+
+ private:
+  Worker make_worker() const {
+    const std::size_t length = source_.length(widest(tiles_));
+    Worker worker{RowBuffer<T>(walk_.rows_per_slot, length), {}, {}, {}};
+    if (terms_ > 0) worker.prepared = RowBuffer<SumOf<T>>(walk_.rows_per_slot, length);
+    worker.ring = Ring<SumOf<T>>(walk_.slots, terms_ > 0 ? terms_ * pitch_ : length);
+    return worker;
+  }
+
+  void filter_tile(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+                   PictureView<std::byte> out) const {
+    const auto fill_slot = [&](int slot) { fill(worker, tile, in, slot); };
+    sweep(tile.y0, tile.y1, walk_.rows, walk_.rows_per_slot, walk_.slots, fill_slot,
+          [&](int y, int first) {
+            worker.ring.resolve(walk_.places, first, worker.sources);
+            T* rows[4] = {};
+            for (int r = 0; r < walk_.rows && y + r < tile.y1; ++r)
+              rows[r] = reinterpret_cast<T*>(out.row(y + r)) + std::ptrdiff_t(tile.x0) * channels_;
+            emit(worker, samples(tile), rows);
+          });
+  }
+
+ protected:
+  const int channels_;
+
+ private:
+  const int threads_;
+  const std::vector<Tile> tiles_;
+
+ protected:
+  const std::size_t pitch_;  ///< from term to term in a row of the ring
+
+ private:
+  const SourceRows<T> source_;
+  const int lead_y_;
+  const std::size_t terms_;
+  Walk walk_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+struct IntegerRowPass {
+  RowTaps taps;
+  VectorFinish finish;
+};
+
+/// Without row passes, `columns` are the taps of the whole mask.
+class IntegerPlan final : public TiledPlan<std::uint8_t> {
+ public:
+  IntegerPlan(const Problem& problem, const PlanOptions& options, const Tiling& tiling,
+              std::vector<IntegerRowPass> row_passes, IntegerTaps columns,
+              const IntegerFinish& finish)
+      : TiledPlan(problem, options, tiling, row_passes.size(),
+                  {columns.rows, 2, columns.slots, columns.places}),
+        row_passes_(std::move(row_passes)),
+        columns_(std::move(columns)),
+        finish_(finish) {
+    for (const IntegerRowPass& pass : row_passes_)
+      wants_pairs_ = wants_pairs_ || !loops_.takes_bytes(pass.taps);
+  }
+
+ private:
+  void fill(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+            int slot) const override {
+    const int length = source_length(tile);
+    TwoRows rows{};
+    for (int half = 0; half < 2; ++half) {
+      rows.bytes[half] = source_row(worker, tile, in, 2 * slot + half, half);
+      if (!wants_pairs_) continue;
+      std::int32_t* const pairs = worker.prepared.row(half);
+      loops_.make_pairs(rows.bytes[half], rows.bytes[half] + channels_, length - channels_, pairs);
+      rows.pairs[half] = pairs;
+    }
+    std::int32_t* to = worker.ring.row(slot);
+    if (row_passes_.empty()) loops_.make_pairs(rows.bytes[0], rows.bytes[1], length, to);
+    for (const auto& [taps, finish] : row_passes_) {
+      loops_.pass_rows(taps, rows, samples(tile), finish, to);
+      to += pitch_;
+    }
+  }
+
+  void emit(const Worker& worker, int n, std::uint8_t* const* out) const override {
+    loops_.filter_rows(columns_, worker.sources.data(), n, finish_, out);
+  }
+
+  const IntegerLoops loops_ = integer_loops();
+  const std::vector<IntegerRowPass> row_passes_;
+  const IntegerTaps columns_;
+  const VectorFinish finish_;  ///< ends the sum of all terms
+  bool wants_pairs_ = false;
+};
+
+struct FloatRowPass {
+  std::vector<float> weights;
+  FloatFinish finish;
+};
+
+/// `taps` are those of the whole mask; with row passes, only its slots and places are used, and
+/// `columns` has the weights.
+template <class T>
+class FloatPlan final : public TiledPlan<T> {
+  using typename TiledPlan<T>::Worker;
+
+ public:
+  FloatPlan(const Problem& problem, const PlanOptions& options, const Tiling& tiling,
+            std::vector<FloatRowPass> row_passes, FloatTaps taps, Columns columns,
+            const FloatFinish& finish)
+      : TiledPlan<T>(problem, options, tiling, row_passes.size(), {2, 1, taps.slots, taps.places}),
+        row_passes_(std::move(row_passes)),
+        taps_(std::move(taps)),
+        columns_(std::move(columns)),
+        finish_(finish) {}
+
+ private:
+  void fill(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+            int slot) const override {
+    const T* const source = this->source_row(worker, tile, in, slot, 0);
+    float* to = worker.ring.row(slot);
+    float* const widened = row_passes_.empty() ? to : worker.prepared.row(0);
+    loops_.widen(source, this->source_length(tile), widened);
+    for (const auto& [weights, finish] : row_passes_) {
+      loops_.pass_row(weights, widened, this->channels_, this->samples(tile), finish, to);
+      to += this->pitch_;
+    }
+  }
+
+  void emit(const Worker& worker, int n, T* const* out) const override {
+    if (row_passes_.empty()) {
+      loops_.filter_rows(taps_, worker.sources.data(), n, finish_, out);
+    } else {
+      loops_.pass_columns(columns_, worker.sources.data(), n, finish_, out);
+    }
+  }
+
+  const FloatLoops<T> loops_ = float_loops<T>();
+  const std::vector<FloatRowPass> row_passes_;
+  const FloatTaps taps_;
+  const Columns columns_;
+  const FloatFinish finish_;  ///< ends the sum of all terms
+};
+
+TileCost direct_cost(const Problem& problem, int slots, std::int64_t cache_bytes) {
+  constexpr int kLeastBandRows = 16;
   const std::int64_t bytes_per_pixel = std::int64_t(slots) * 4 * problem.channels;
   return {cache_bytes, bytes_per_pixel, bytes_per_pixel * (problem.mask.width - 1), kLeastBandRows};
 }
 
-template <class T>
-SourceRows<T> source_rows(const Problem& problem) {
-  return {problem, problem.lead_x(), problem.mask.width - 1 - problem.lead_x()};
+/// A band is at least four heights of the mask high, because it computes the row sums of height - 1
+/// rows that another band computes, too.
+TileCost separable_cost(const Problem& problem, std::size_t terms, int slots) {
+  constexpr int kLeastBandMasks = 4;
+  const std::int64_t bytes_per_pixel = std::int64_t(terms) * slots * 4 * problem.channels;
+  return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
 }
-
-struct IntegerWorker {
-  RowBuffer<std::uint8_t> gathered;
-  Ring<std::int32_t> ring;
-  std::vector<const std::int32_t*> sources;
-};
-
-class IntegerPlan final : public TiledPlan<IntegerWorker> {
- public:
-  IntegerPlan(const Problem& problem, const PlanOptions& options,
-              const PreparedMask<std::uint8_t>& mask)
-      : IntegerPlan(problem, options, mask,
-                    taps_on_row_pairs(mask.weights, mask.width, mask.height, problem.channels,
-                                      mask.height < kHeightForFourRows ? 2 : 4)) {}
-
- private:
-  IntegerPlan(const Problem& problem, const PlanOptions& options,
-              const PreparedMask<std::uint8_t>& mask, IntegerTaps taps)
-      : TiledPlan(problem, tile_cost(problem, taps.slots, kFirstCache),
-                  std::int64_t(mask.width) * mask.height, options),
-        rows_(source_rows<std::uint8_t>(problem)),
-        taps_(std::move(taps)),
-        finish_(mask.finish),
-        lead_y_(problem.lead_y()) {}
-
-  std::unique_ptr<IntegerWorker> make_worker(int pixels) const override {
-    const std::size_t length = rows_.length(pixels);
-    return std::make_unique<IntegerWorker>(IntegerWorker{
-        RowBuffer<std::uint8_t>(2, length), Ring<std::int32_t>(taps_.slots, length), {}});
-  }
-
-  void filter_tile(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const override {
-    const int length = int(rows_.length(tile.x1 - tile.x0));
-    const auto fill = [&](int slot) {
-      const std::uint8_t* pair[2];
-      for (int half = 0; half < 2; ++half) {
-        pair[half] = rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + 2 * slot + half,
-                               worker.gathered.row(half));
-      }
-      make_pairs(pair[0], pair[1], length, worker.ring.row(slot));
-    };
-    sweep(tile.y0, tile.y1, taps_.rows, 2, taps_.slots, fill, [&](int y, int first) {
-      worker.ring.resolve(taps_.places, first, worker.sources);
-      std::uint8_t* output[4];
-      for (int r = 0; r < taps_.rows; ++r) output[r] = output_row<std::uint8_t>(out, tile, y + r);
-      filter_rows(taps_, worker.sources.data(), samples(tile), finish_, output);
-    });
-  }
-
-  SourceRows<std::uint8_t> rows_;
-  IntegerTaps taps_;
-  VectorFinish finish_;
-  int lead_y_;
-};
-
-template <class T>
-struct FloatWorker {
-  RowBuffer<T> gathered;
-  Ring<float> ring;
-  std::vector<const float*> sources;
-};
-
-template <class T>
-class FloatPlan final : public TiledPlan<FloatWorker<T>> {
- public:
-  FloatPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask)
-      : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.height + 1, kShareOfSecondCache),
-                                  std::int64_t(mask.width) * mask.height, options),
-        rows_(source_rows<T>(problem)),
-        taps_(float_taps(mask, problem.channels)),
-        finish_(mask.finish),
-        lead_y_(problem.lead_y()) {}
-
- private:
-  std::unique_ptr<FloatWorker<T>> make_worker(int pixels) const override {
-    const std::size_t length = rows_.length(pixels);
-    return std::make_unique<FloatWorker<T>>(
-        FloatWorker<T>{RowBuffer<T>(1, length), Ring<float>(taps_.slots, length), {}});
-  }
-
-  void filter_tile(FloatWorker<T>& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const override {
-    const int length = int(rows_.length(tile.x1 - tile.x0));
-    const auto fill = [&](int slot) {
-      const T* source =
-          rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + slot, worker.gathered.row(0));
-      widen(source, length, worker.ring.row(slot));
-    };
-    sweep(tile.y0, tile.y1, 2, 1, taps_.slots, fill, [&](int y, int first) {
-      worker.ring.resolve(taps_.places, first, worker.sources);
-      T* const output[2] = {this->template output_row<T>(out, tile, y),
-                            this->template output_row<T>(out, tile, y + 1)};
-      filter_rows(taps_, worker.sources.data(), this->samples(tile), finish_, output);
-    });
-  }
-
-  SourceRows<T> rows_;
-  FloatTaps taps_;
-  FloatFinish finish_;
-  int lead_y_;
-};
 
 }  // namespace
 }  // namespace cpu
 
 std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options) {
-  return with_depth(problem.depth, [&](auto tag) -> std::unique_ptr<Plan> {
-    using T = typename decltype(tag)::type;
+  using namespace cpu;
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     const auto mask = prepare_mask<T>(problem.mask);
+    const auto tiling = [&](int slots, std::int64_t cache_bytes) -> Tiling {
+      return {direct_cost(problem, slots, cache_bytes), std::int64_t(mask.width) * mask.height,
+              mask.width - 1 - problem.lead_x()};
+    };
     if constexpr (std::is_same_v<T, std::uint8_t>) {
-      return std::make_unique<cpu::IntegerPlan>(problem, options, mask);
+      // From this height on, pairs that serve 4 output rows save more in loads than they cost in
+      // multiply-adds by zero weights.
+      constexpr int kHeightForFourRows = 7;
+      IntegerTaps taps = taps_on_row_pairs(mask.weights, mask.width, mask.height, problem.channels,
+                                           mask.height < kHeightForFourRows ? 2 : 4);
+      return std::make_unique<IntegerPlan>(problem, options, tiling(taps.slots, kFirstCache),
+                                           std::vector<IntegerRowPass>{}, taps, mask.finish);
     } else {
-      return std::make_unique<cpu::FloatPlan<T>>(problem, options, mask);
+      const FloatTaps taps = float_taps(mask, problem.channels);
+      return std::make_unique<FloatPlan<T>>(
+          problem, options, tiling(taps.slots, kShareOfSecondCache), std::vector<FloatRowPass>{},
+          taps, Columns{}, mask.finish);
+    }
+  });
+}
+
+std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
+  using namespace cpu;
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
+    const auto mask = prepare_separable<T>(problem.mask);
+    const std::size_t terms = mask.terms.size();
+    const auto& finish = mask.terms.back().column.finish;
+    // A row has one pixel more behind than the mask reaches, which is the last pair's partner.
+    const auto tiling = [&](int slots) -> Tiling {
+      return {separable_cost(problem, terms, slots),
+              std::int64_t(terms) * (mask.width() + mask.height()),
+              mask.width() - problem.lead_x()};
+    };
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+      std::vector<IntegerRowPass> rows;
+      for (const auto& [row, column] : mask.terms)
+        rows.push_back({RowTaps(row.weights, problem.channels), VectorFinish(row.finish)});
+      // The terms count as neighbouring columns of one mask.
+      std::vector<std::int32_t> weights;
+      for (std::size_t j = 0; j < std::size_t(mask.height()); ++j)
+        for (const auto& term : mask.terms) weights.push_back(term.column.weights[j]);
+      const IntegerTaps taps = taps_on_row_pairs(weights, int(terms), mask.height(), 1, 2);
+      return std::make_unique<IntegerPlan>(problem, options, tiling(taps.slots), std::move(rows),
+                                           taps, finish);
+    } else {
+      std::vector<FloatRowPass> rows;
+      Columns columns;
+      FloatTaps taps;  // all rows of the first term in the ring, then those of the next
+      taps.slots = mask.height() + 1;
+      for (const auto& [row, column] : mask.terms) {
+        for (int slot = 0; slot < taps.slots; ++slot)
+          taps.places.push_back({slot, int(rows.size())});
+        rows.push_back({row.weights, row.finish});
+        columns.push_back(column.weights);
+      }
+      return std::make_unique<FloatPlan<T>>(problem, options, tiling(taps.slots), std::move(rows),
+                                            taps, std::move(columns), finish);
     }
   });
 }

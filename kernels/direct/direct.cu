@@ -101,8 +101,6 @@ class WalkPlan : public DevicePlan {
   }
   /// The margin lets the samples of the first output begin at an aligned address.
   int margin(Shift shift) const override { return -(mask_.dx + shift.x) * step() * int(sizeof(T)); }
-  std::size_t scratch_bytes(int, int, int) const override { return 0; }
-  void allocate_scratch(int, int, int) override {}
 
  private:
   MaskPart<T> mask_;
@@ -123,8 +121,7 @@ void run_tile(const Problem& p, const LaunchJob& job, const Stream& stream) {
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
-  with_depth(p.depth,
-             [&](auto depth) { run_tile<typename decltype(depth)::type>(p, job, stream); });
+  with_depth(p.depth, [&]<class T>(TypeTag<T>) { run_tile<T>(p, job, stream); });
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {

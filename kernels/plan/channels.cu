@@ -110,20 +110,20 @@ dim3 grid_for(int width, const Rows& rows) {
 
 void split_channels(Depth depth, const DevicePlane& picture, int channels,
                     const DevicePlane& planes, const Stream& stream) {
-  for_row_chunks(depth, channels, planes.height / channels, [&](auto tag, auto known, Rows rows) {
-    using T = typename decltype(tag)::type;
-    launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
-           split_kernel<T, known()>, picture.view<const T>(), channels, planes.view<T>(), rows);
-  });
+  for_row_chunks(
+      depth, channels, planes.height / channels, [&]<class T>(TypeTag<T>, auto known, Rows rows) {
+        launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
+               split_kernel<T, known()>, picture.view<const T>(), channels, planes.view<T>(), rows);
+      });
 }
 
 void merge_channels(Depth depth, const DevicePlane& planes, const DevicePlane& picture,
                     int channels, const Stream& stream) {
-  for_row_chunks(depth, channels, planes.height / channels, [&](auto tag, auto known, Rows rows) {
-    using T = typename decltype(tag)::type;
-    launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
-           merge_kernel<T, known()>, planes.view<const T>(), picture.view<T>(), channels, rows);
-  });
+  for_row_chunks(
+      depth, channels, planes.height / channels, [&]<class T>(TypeTag<T>, auto known, Rows rows) {
+        launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
+               merge_kernel<T, known()>, planes.view<const T>(), picture.view<T>(), channels, rows);
+      });
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -11,8 +11,8 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/launch.hpp"
-#include "kernels/strategy.hpp"
 #include "kernels/plan/window.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -91,6 +91,16 @@ struct InputLimits {
   int sides = 0;             ///< bytes beside a row's samples, of which margin() lie before them
 };
 
+/// What lies in a buffer, as values of a type, and as rows of them without gaps.
+template <class T>
+T* as(const DeviceBuffer& buffer) {
+  return reinterpret_cast<T*>(buffer.data());
+}
+template <class T>
+PlaneView<T> view_of(const DeviceBuffer& buffer, int columns, int rows = 1) {
+  return {as<T>(buffer), columns, rows, columns};
+}
+
 /// A plane and the memory that it lies in.
 struct OwnedPlane {
   DeviceBuffer buffer;
@@ -127,8 +137,11 @@ class DevicePlan : public Plan {
 
   /// Device bytes for what lies between input and output, for planes of that size.
   /// allocate_scratch() takes them.
-  virtual std::size_t scratch_bytes(int in_height, int out_width, int out_height) const = 0;
-  virtual void allocate_scratch(int in_height, int out_width, int out_height) = 0;
+  virtual std::size_t scratch_bytes(int /*in_height*/, int /*out_width*/,
+                                    int /*out_height*/) const {
+    return 0;
+  }
+  virtual void allocate_scratch(int /*in_height*/, int /*out_width*/, int /*out_height*/) {}
 
   /// Calls f(first, rows) for chunks of rows that one launch can cover.
   template <class F>
@@ -149,6 +162,15 @@ class DevicePlan : public Plan {
 
   /// Makes `buffer` at least that large. The contents of a smaller one are lost.
   void hold(DeviceBuffer& buffer, std::size_t bytes);
+
+  /// Makes `buffer` begin with these values, in stream order. They must live until they are read.
+  template <class T>
+  void hold_copy(DeviceBuffer& buffer, const std::vector<T>& values) {
+    const std::size_t bytes = values.size() * sizeof(T);
+    hold(buffer, bytes);
+    upload_rows(buffer.data(), bytes, reinterpret_cast<const std::byte*>(values.data()), bytes,
+                bytes, 1, stream_);
+  }
 
   /// How many of the bytes in InputLimits::sides lie before a row's samples.
   virtual int margin(Shift) const { return 0; }
@@ -192,7 +214,7 @@ class DevicePlan : public Plan {
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);
 
-/// Implements Implementation::prepare for a direct strategy with that launcher.
+/// Implements Strategy::make_plan for a direct strategy with that launcher.
 template <Run run, InputLimits limits = InputLimits{}>
 std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& options) {
   return make_direct_plan(problem, options, run, limits);

@@ -10,18 +10,34 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-template <class Out>
-MaskPart<Out> shifted(MaskPart<Out> part, int x, int y) {
-  part.dx += x;
-  part.dy += y;
-  return part;
-}
+/// A plan whose kernels take a mask part by part.
+class PartsPlan : public DevicePlan {
+ protected:
+  using DevicePlan::DevicePlan;
+
+  /// Filters a plane by one part, in chunks of rows. `fresh` says that nothing has read the plane
+  /// yet, and `weights` are the part's where they lie in global memory.
+  template <class T, class Out>
+  void run_part(Run run, const DevicePlane& in, const DevicePlane& out, const DevicePlane& partial,
+                MaskPart<Out> part, const T& ghost, Shift shift, bool fresh,
+                const std::byte* weights = nullptr) {
+    part.dx += shift.x;
+    part.dy += shift.y;
+    for_row_chunks(out.height, [&](int first, int rows) {
+      run(problem_,
+          {in, out.rows(first, rows), partial.rows(first, rows), &part, &ghost, weights, &textures_,
+           fresh && first == 0, options_.tuning, step()},
+          stream_);
+      part.dy += rows;
+    });
+  }
+};
 
 template <class T>
-class DirectPlan : public DevicePlan {
+class DirectPlan : public PartsPlan {
  public:
   DirectPlan(const Problem& problem, const PlanOptions& options, Run run, InputLimits limits)
-      : DevicePlan(problem, options, limits),
+      : PartsPlan(problem, options, limits),
         run_(run),
         parts_(prepare_mask<T>(problem.mask).parts()),
         ghost_(ghost_sample<T>(problem)) {
@@ -39,13 +55,7 @@ class DirectPlan : public DevicePlan {
       const std::byte* const weights =
           weights_.data() ? weights_.data() + (&part - parts_.data()) * sizeof(part.weights)
                           : nullptr;
-      for_row_chunks(out.height, [&](int first, int rows) {
-        const auto moved = shifted(part, shift.x, shift.y + first);
-        run_(problem_,
-             {in, out.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_, weights,
-              &textures_, part.first && first == 0, options_.tuning, step()},
-             stream_);
-      });
+      run_part(run_, in, out, partial_.plane, part, ghost_, shift, part.first, weights);
     }
   }
 
@@ -66,12 +76,12 @@ class DirectPlan : public DevicePlan {
 };
 
 template <class T>
-class SeparablePlan : public DevicePlan {
+class SeparablePlan : public PartsPlan {
   using RowResult = RowResultOf<T>;
 
  public:
   SeparablePlan(const Problem& problem, const PlanOptions& options, Run rows, Run columns)
-      : DevicePlan(problem, options, {}),
+      : PartsPlan(problem, options, {}),
         run_rows_(rows),
         run_columns_(columns),
         ghost_(ghost_sample<T>(problem)) {
@@ -89,28 +99,13 @@ class SeparablePlan : public DevicePlan {
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    const DevicePlane &row_results = row_results_.plane, &row_sums = row_sums_.plane,
-                      &sums = sums_.plane;
+    const DevicePlane& between = row_results_.plane;
     for (const Term& term : terms_) {
-      for (const auto& part : term.rows) {
-        for_row_chunks(in.height, [&](int first, int rows) {
-          const auto moved = shifted(part, shift.x, first);
-          run_rows_(problem_,
-                    {in, row_results.rows(first, rows), row_sums.rows(first, rows), &moved, &ghost_,
-                     nullptr, &textures_, part.first && first == 0, options_.tuning, step()},
-                    stream_);
-        });
-      }
-      for (const auto& part : term.columns) {
-        for_row_chunks(out.height, [&](int first, int rows) {
-          const auto moved = shifted(part, 0, shift.y + first);
-          run_columns_(problem_,
-                       {row_results, out.rows(first, rows), sums.rows(first, rows), &moved,
-                        &term.ghost_row_result, nullptr, &textures_,
-                        &part == term.columns.data() && first == 0, options_.tuning, step()},
-                       stream_);
-        });
-      }
+      for (const auto& part : term.rows)
+        run_part(run_rows_, in, between, row_sums_.plane, part, ghost_, {shift.x, 0}, part.first);
+      for (const auto& part : term.columns)
+        run_part(run_columns_, between, out, sums_.plane, part, term.ghost_row_result, {0, shift.y},
+                 &part == term.columns.data());
     }
   }
 
@@ -147,16 +142,14 @@ class SeparablePlan : public DevicePlan {
 
 std::unique_ptr<Plan> make_direct_plan(const Problem& problem, const PlanOptions& options, Run run,
                                        InputLimits limits) {
-  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    using T = typename decltype(depth)::type;
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<DirectPlan<T>>(problem, options, run, limits);
   });
 }
 
 std::unique_ptr<Plan> make_separable_plan(const Problem& problem, const PlanOptions& options,
                                           Run rows, Run columns) {
-  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    using T = typename decltype(depth)::type;
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<SeparablePlan<T>>(problem, options, rows, columns);
   });
 }

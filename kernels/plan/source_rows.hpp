@@ -1,4 +1,4 @@
-/// Rows of the picture with their ghost cells, as the inner loops read them.
+/// Rows of a picture in host memory, with their ghost cells.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,12 @@
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/cpu/row_buffer.hpp"
 
-namespace convfilt::cpu {
+namespace convfilt {
+
+/// Samples that inner loops on the CPU may read or write beyond the end of a row: one block of the
+/// widest vectors (8 of 64 bytes).
+inline constexpr int kSlack = 128;
 
 /// Gives a tile the samples of any row, from `left` pixels before the tile to `right` pixels after
 /// it.
@@ -79,4 +82,4 @@ class SourceRows {
   std::vector<int> before_, after_;  ///< the pixel that a ghost cell copies; -1 = the border value
 };
 
-}  // namespace convfilt::cpu
+}  // namespace convfilt

@@ -18,7 +18,7 @@ using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<
 
 /// The bytes of such a sum, for samples of that depth.
 inline int total_bytes(Depth depth) {
-  return with_depth(depth, [](auto d) { return int(sizeof(Total<typename decltype(d)::type>)); });
+  return with_depth(depth, []<class T>(TypeTag<T>) { return int(sizeof(Total<T>)); });
 }
 
 template <class Sum>

@@ -231,8 +231,6 @@ class SeparablePlan : public DevicePlan {
     launch_shared(grid, dim3(32, shape.warps()), shape.words * 4, stream_, kernel_for(mask),
                   in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), shape, mask);
   }
-  std::size_t scratch_bytes(int, int, int) const override { return 0; }
-  void allocate_scratch(int, int, int) override {}
 
  private:
   const T ghost_;
@@ -243,8 +241,7 @@ class SeparablePlan : public DevicePlan {
 
 /// The geometry for pictures of one channel.
 Geometry geometry(const Problem& p, const Tuning&) {
-  return with_depth(p.depth, [&](auto depth) -> Geometry {
-    using T = typename decltype(depth)::type;
+  return with_depth(p.depth, [&]<class T>(TypeTag<T>) -> Geometry {
     const auto prepared = prepare_separable<T>(p.mask);
     const SharedLimits shared = most_shared({});
     if (!one_kernel_takes(prepared)) return two_pass::geometry();
@@ -278,8 +275,7 @@ std::string refuses(const Problem& problem, const Tuning&) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    using T = typename decltype(depth)::type;
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     const auto mask = prepare_separable<T>(problem.mask);
     if (one_kernel_takes(mask)) {
       if constexpr (std::is_same_v<SumOf<T>, float>) {

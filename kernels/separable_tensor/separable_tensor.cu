@@ -303,9 +303,6 @@ class WarpPlan : public DevicePlan {
     });
   }
 
-  std::size_t scratch_bytes(int, int, int) const override { return 0; }
-  void allocate_scratch(int, int, int) override {}
-
  private:
   static bool interleaves(const Problem& p, const SeparableMask<uint8_t>& mask) {
     const int slices = slices_of(p.mask.width, p.mask.height, -p.lead_x());

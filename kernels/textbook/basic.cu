@@ -15,9 +15,7 @@
 //   that each is one of L2, as the books count them.
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
-#include "kernels/textbook/geometry.hpp"
 #include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::basic {
@@ -84,19 +82,14 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
-    with_side(first_part(p.mask), true, [&](auto side) {
-      with_memory<T>(job, [&](auto memory) {
-        launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, side(), decltype(memory)>,
-               job.input<T>(), outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), memory,
-               job.mask_part<T>());
-      });
+  with_types(p.depth, first_part(p.mask), true, [&]<class T, int kSide>() {
+    with_memory<T>(job, [&](auto memory) {
+      launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, kSide, decltype(memory)>,
+             job.input<T>(), outputs_of<T, kSide>(job), p.border, job.ghost_cell<T>(), memory,
+             job.mask_part<T>());
     });
   });
 }
-
-constexpr Setting kBasicSettings[] = {Setting::mask_memory, Setting::cache};
 
 }  // namespace
 
@@ -108,7 +101,7 @@ extern const Strategy strategy{
     .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
-    .settings = kBasicSettings,
+    .settings = {Setting::mask_memory, Setting::cache},
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::basic

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -154,17 +153,14 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
-    const bool known = is_default_tile({g.out_columns, g.out_rows});
-    with_side(first_part(p.mask), known, [&](auto side) {
-      constexpr int kBlock = side() ? kTile : kSquare;
-      auto kernel = cached_kernel<T, side(), kBlock, kBlock>;
-      if constexpr (side() == 0)
-        if (is_line(p)) kernel = cached_kernel<T, 0, 1, kMostThreads>;
-      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
-             outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), job.mask_part<T>());
-    });
+  const bool known = is_default_tile({g.out_columns, g.out_rows});
+  with_types(p.depth, first_part(p.mask), known, [&]<class T, int kSide>() {
+    constexpr int kBlock = kSide ? kTile : kSquare;
+    auto kernel = cached_kernel<T, kSide, kBlock, kBlock>;
+    if constexpr (kSide == 0)
+      if (is_line(p)) kernel = cached_kernel<T, 0, 1, kMostThreads>;
+    launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
+           outputs_of<T, kSide>(job), p.border, job.ghost_cell<T>(), job.mask_part<T>());
   });
 }
 
@@ -172,8 +168,6 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
   const std::string reason = tile_refuses(p, tuning);
   return reason.empty() ? direct_refuses(p, tuning) : reason;
 }
-
-constexpr Setting kCachedSettings[] = {Setting::tile};
 
 }  // namespace
 
@@ -185,7 +179,7 @@ extern const Strategy strategy{
     .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
-    .settings = kCachedSettings,
+    .settings = {Setting::tile},
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::cached

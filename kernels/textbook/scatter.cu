@@ -77,8 +77,7 @@ class ScatterPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
 };
 
 std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
-  return with_depth(p.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    using T = typename decltype(depth)::type;
+  return with_depth(p.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<ScatterPlan<T>>(p, options, prepare_mask<T>(p.mask));
   });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -37,6 +38,14 @@ void with_side(const Sides& mask, bool known, F f) {
     case 9: return f(Side<9>{});
   }
   f(Side<0>{});
+}
+
+/// Calls f<T, kSide>() for pictures of that depth.
+template <class F>
+void with_types(Depth depth, const Sides& mask, bool known, F f) {
+  with_depth(depth, [&]<class T>(TypeTag<T>) {
+    with_side(mask, known, [&](auto side) { f.template operator()<T, side()>(); });
+  });
 }
 
 template <int kSide, class T>
@@ -141,6 +150,19 @@ CONVFILT_DEVICE inline SumOf<T> add_taps_at_edge(const MaskPart<T>& mask, SumOf<
     sum += row_sum;
   }
   return sum;
+}
+
+/// What blocks of columns x rows threads do that each read all taps of one output, and keep no tile
+/// in shared memory.
+inline Geometry one_output_a_thread(const Problem& problem, int columns, int rows) {
+  const Sides mask = first_part(problem.mask);
+  Geometry g;
+  g.block_columns = g.out_columns = columns;
+  g.block_rows = g.out_rows = rows;
+  g.computing_threads = columns * rows;
+  g.loads = double(g.computing_threads) * mask.width * mask.height;
+  g.loads_per_output = "w * h";
+  return g;
 }
 
 /// The side of the largest square block.

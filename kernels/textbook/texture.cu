@@ -15,9 +15,7 @@
 //   Texture fetches per output: w * h, e.g. 25 at 5x5.
 //   Sibling: basic reads global memory, and computes every border itself.
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
-#include "kernels/textbook/geometry.hpp"
 #include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::texture {
@@ -112,30 +110,25 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
+  with_types(p.depth, first_part(p.mask), true, [&]<class T, int kSide>() {
     const T ghost = job.ghost_cell<T>();
     const bool by_mode =
         p.border != Border::reflect101 && (p.border != Border::constant || ghost == T(0));
     const auto mode = by_mode ? address_mode(p.border) : cudaAddressModeClamp;
-    const auto& texture = job.textures->get(job.in.data, job.in.width, job.in.height, job.in.pitch,
-                                            cudaCreateChannelDesc<T>(), mode,
-                                            TextureMemory(job.tuning[Setting::texture]));
     const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
-    const TextureInput in{texture.object(stream, job.fresh),
+    const auto texture = job.textures->get(
+        job.in.data, job.in.width, job.in.height, job.in.pitch, cudaCreateChannelDesc<T>(), mode,
+        TextureMemory(job.tuning[Setting::texture]), stream, job.fresh);
+    const TextureInput in{texture,
                           job.in.width,
                           job.in.height,
                           normalised ? 1.0f / job.in.width : 1.0f,
                           normalised ? 1.0f / job.in.height : 1.0f,
                           by_mode};
-    with_side(first_part(p.mask), true, [&](auto side) {
-      launch(grid_of(g, job.out), block_of(g), stream, texture_kernel<T, side()>, in,
-             outputs_of<T, side()>(job), p.border, ghost, job.mask_part<T>());
-    });
+    launch(grid_of(g, job.out), block_of(g), stream, texture_kernel<T, kSide>, in,
+           outputs_of<T, kSide>(job), p.border, ghost, job.mask_part<T>());
   });
 }
-
-constexpr Setting kTextureSettings[] = {Setting::texture};
 
 }  // namespace
 
@@ -147,7 +140,7 @@ extern const Strategy strategy{
     .make_plan = direct_plan<run, kLimits>,
     .geometry = geometry,
     .block_counts = block_counts,
-    .settings = kTextureSettings,
+    .settings = {Setting::texture},
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::texture

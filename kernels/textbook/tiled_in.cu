@@ -22,7 +22,6 @@
 
 #include <algorithm>
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -181,8 +180,7 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
+  with_depth(p.depth, [&]<class T>(TypeTag<T>) {
     const auto& mask = job.mask_part<T>();
     const Sides sides{mask.width, mask.height};
     const Geometry g = geometry_of(p, job.tuning, sides);
@@ -196,8 +194,6 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   });
 }
 
-constexpr Setting kTiledInSettings[] = {Setting::tile, Setting::idle};
-
 }  // namespace
 
 extern const Strategy strategy{
@@ -208,7 +204,7 @@ extern const Strategy strategy{
     .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
-    .settings = kTiledInSettings,
+    .settings = {Setting::tile, Setting::idle},
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::tiled_in

@@ -17,7 +17,6 @@
 //   of one row gets blocks of one row. Sibling: tiled-in sizes the block to the INPUT tile instead;
 //   the threads of its last columns and rows load but never compute.
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/coarsened.hpp"
 #include "kernels/textbook/terms.hpp"
@@ -218,23 +217,18 @@ auto kernel_for(const Problem& p, const Tuning& tuning) {
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
-    with_side(first_part(p.mask), is_default(p, job.tuning), [&](auto side) {
-      const auto start = [&](auto kernel) {
-        launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
-               outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), job.mask_part<T>());
-      };
-      if constexpr (side() == 0) {
-        start(kernel_for<T>(p, job.tuning));
-      } else {
-        start(tiled_out_kernel<T, side(), kTile + side() - 1, in_columns_of(side(), sizeof(T))>);
-      }
-    });
+  with_types(p.depth, first_part(p.mask), is_default(p, job.tuning), [&]<class T, int kSide>() {
+    const auto start = [&](auto kernel) {
+      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(),
+             outputs_of<T, kSide>(job), p.border, job.ghost_cell<T>(), job.mask_part<T>());
+    };
+    if constexpr (kSide == 0) {
+      start(kernel_for<T>(p, job.tuning));
+    } else {
+      start(tiled_out_kernel<T, kSide, kTile + kSide - 1, in_columns_of(kSide, sizeof(T))>);
+    }
   });
 }
-
-constexpr Setting kTiledOutSettings[] = {Setting::halo, Setting::tile, Setting::outputs};
 
 constexpr Tuning kOneOutput = [] {
   Tuning tuning;
@@ -255,7 +249,7 @@ extern const Strategy strategy{
     .make_plan = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
-    .settings = kTiledOutSettings,
+    .settings = {Setting::halo, Setting::tile, Setting::outputs},
     .also_compared = kAlsoCompared,
 };
 

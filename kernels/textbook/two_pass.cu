@@ -111,8 +111,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 void run_rows(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const dim3 block(kRowTile, kRowBlockRows);
   const dim3 grid(ceil_div(job.out.width, kRowTile), ceil_div(job.out.height, kRowBlockRows));
-  with_depth(p.depth, [&](auto depth) {
-    using In = typename decltype(depth)::type;
+  with_depth(p.depth, [&]<class In>(TypeTag<In>) {
     using Out = RowResultOf<In>;
     with_border(p.border, [&](auto border) {
       launch(grid, block, stream, row_kernel<In, Out, border()>, job.input<In>(), job.output<Out>(),
@@ -124,8 +123,7 @@ void run_rows(const Problem& p, const LaunchJob& job, const Stream& stream) {
 void run_columns(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const dim3 block(kColumnWidth, kColumnBlockRows);
   const dim3 grid(ceil_div(job.out.width, kColumnWidth), ceil_div(job.out.height, kColumnTile));
-  with_depth(p.depth, [&](auto depth) {
-    using Out = typename decltype(depth)::type;
+  with_depth(p.depth, [&]<class Out>(TypeTag<Out>) {
     using In = RowResultOf<Out>;
     with_border(p.border, [&](auto border) {
       launch(grid, block, stream, column_kernel<In, Out, border()>, job.input<In>(),

@@ -12,7 +12,6 @@
 //   Global reads per output: h * 4 * ceil((w + 3) / 4) / 4, e.g. 10 at 5x5.
 //   Sibling: basic reads w * h samples an output, one at a time.
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -132,16 +131,13 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
+  with_types(p.depth, first_part(p.mask), true, [&]<class T, int kSide>() {
     const auto& mask = job.mask_part<T>();
     // The kernel moves its first output to the left, so the grid covers as many columns more.
     const dim3 grid(ceil_div(job.out.width + (mask.dx & 3), g.out_columns),
                     ceil_div(job.out.height, g.out_rows));
-    with_side(first_part(p.mask), true, [&](auto side) {
-      launch(grid, block_of(g), stream, unrolled_kernel<T, side()>, job.input<T>(),
-             outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), mask);
-    });
+    launch(grid, block_of(g), stream, unrolled_kernel<T, kSide>, job.input<T>(),
+           outputs_of<T, kSide>(job), p.border, job.ghost_cell<T>(), mask);
   });
 }
 

@@ -80,12 +80,27 @@ std::unique_ptr<Plan> make_spatial_blocks_plan(const Problem&, const PlanOptions
 std::unique_ptr<Plan> make_transformed_blocks_plan(const Problem&, const PlanOptions&,
                                                    const BlockSchedule&);
 
-/// Makes the plan for the domain that the options ask for.
-inline std::unique_ptr<Plan> make_blocks_plan(const Problem& problem, const PlanOptions& options,
-                                              const BlockSchedule& schedule) {
-  return options.tuning[Setting::domain] == kSpatial
-             ? make_spatial_blocks_plan(problem, options, schedule)
-             : make_transformed_blocks_plan(problem, options, schedule);
-}
+/// What overlap-add and in-parts tell the registry, by the schedule of each.
+template <BlockSchedule (*schedule_of)(const Problem&, const Tuning&),
+          std::string (*schedule_refuses)(const Problem&, const Tuning&)>
+struct ByBlocks {
+  static std::string refuses(const Problem& p, const Tuning& tuning) {
+    const std::string reason =
+        tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
+    return reason.empty() ? schedule_refuses(p, tuning) : reason;
+  }
+  static std::unique_ptr<Plan> make_plan(const Problem& p, const PlanOptions& options) {
+    const bool spatial = options.tuning[Setting::domain] == kSpatial;
+    return (spatial ? make_spatial_blocks_plan : make_transformed_blocks_plan)(
+        p, options, schedule_of(p, options.tuning));
+  }
+  static Geometry geometry(const Problem& p, const Tuning& tuning) {
+    return geometry_of(p, tuning, schedule_of(p, tuning), total_bytes(p.depth));
+  }
+  static std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                            const BlockPlace& place) {
+    return block_counts_of(p, tuning, schedule_of(p, tuning), geometry(p, tuning), place);
+  }
+};
 
 }  // namespace convfilt::CONVFILT_BACKEND::transform

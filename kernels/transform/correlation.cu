@@ -20,10 +20,6 @@ __global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask)
   value = product(value, conjugate(mask.row(y)[x]));
 }
 
-Complex* complex(const DeviceBuffer& buffer) {
-  return reinterpret_cast<Complex*>(buffer.data());
-}
-
 }  // namespace
 
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks& blocks,
@@ -73,16 +69,16 @@ void CorrelationPlan::transform_mask() {
               mask.width * sizeof(float), mask.height, stream_);
   Fft& one = fft(blocks_.one());
   one.use_workspace(workspace_.data());
-  one.forward(block.data, complex(mask_spectrum_));
+  one.forward(block.data, as<Complex>(mask_spectrum_));
   stream_.synchronize();  // the weights have been read
 }
 
 void CorrelationPlan::correlate() {
   Fft& transform = fft(blocks_);
   transform.use_workspace(workspace_.data());
-  transform.forward(samples().data, complex(spectra_));
-  multiply_conjugate(complex(spectra_), complex(mask_spectrum_), blocks_, stream_);
-  transform.inverse(complex(spectra_), samples().data);
+  transform.forward(samples().data, as<Complex>(spectra_));
+  multiply_conjugate(as<Complex>(spectra_), as<Complex>(mask_spectrum_), blocks_, stream_);
+  transform.inverse(as<Complex>(spectra_), samples().data);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -49,8 +49,7 @@ class CorrelationPlan : public DevicePlan {
 
   /// The first block's samples. Those of the other blocks follow.
   PlaneView<float> samples() const {
-    return {reinterpret_cast<float*>(samples_.data()), blocks_.columns, blocks_.rows,
-            blocks_.columns};
+    return view_of<float>(samples_, blocks_.columns, blocks_.rows);
   }
   const Blocks& blocks() const { return blocks_; }
 

@@ -67,8 +67,7 @@ class FftPlan : public CorrelationPlan {
     const int in_height = in.height / planes, out_height = out.height / planes;
     const Loaded loaded{out.width + mask.width - 1, out_height + mask.height - 1,
                         shift.x - mask.anchor_x, shift.y - mask.anchor_y};
-    with_depth(problem_.depth, [&](auto depth) {
-      using T = typename decltype(depth)::type;
+    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
       with_border(problem_.border, [&](auto border) {
         launch_over(blocks().columns, blocks().rows, batch, stream_, load_kernel<T, border()>,
                     in.view<const T>(), in_height, samples(), loaded, ghost_sample<T>(problem_));

@@ -69,13 +69,13 @@ class Im2colPlan : public DevicePlan {
     const Mask& mask = problem_.mask;
     const int chunk = chunk_for(out.width, out.height);
     const std::int64_t total = std::int64_t(out.width) * out.height;
-    const PlaneView<float> row = view(mask_row_, int(weights_.size()), 1);
-    with_depth(problem_.depth, [&](auto depth) {
-      using T = typename decltype(depth)::type;
+    const PlaneView<float> row = view_of<float>(mask_row_, int(weights_.size()));
+    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
       for (std::int64_t first = 0; first < total; first += chunk) {
         const Outputs outputs{first, int(std::min<std::int64_t>(chunk, total - first)), out.width};
-        const PlaneView<float> patches = view(patches_, outputs.count, int(weights_.size()));
-        const PlaneView<float> sums = view(sums_, outputs.count, 1);
+        const PlaneView<float> patches =
+            view_of<float>(patches_, outputs.count, int(weights_.size()));
+        const PlaneView<float> sums = view_of<float>(sums_, outputs.count);
         const int blocks = ceil_div(outputs.count, kBlock);
         with_border(problem_.border, [&](auto border) {
           launch(dim3(blocks, mask.height), dim3(kBlock), stream_, unfold_kernel<T, border()>,
@@ -98,9 +98,7 @@ class Im2colPlan : public DevicePlan {
     const std::size_t chunk = chunk_for(out_width, out_height);
     hold(patches_, weights_.size() * chunk * sizeof(float));
     hold(sums_, chunk * sizeof(float));
-    if (mask_row_.size() > 0) return;
-    hold(mask_row_, weights_.size() * sizeof(float));
-    upload_floats(weights_, mask_row_, stream_);
+    if (mask_row_.size() == 0) hold_copy(mask_row_, weights_);
   }
 
  private:
@@ -138,8 +136,6 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<Im2colPlan>(problem, options);
 }
 
-constexpr Setting kOwnSettings[] = {Setting::gemm};
-
 }  // namespace
 
 extern const Strategy strategy{
@@ -148,7 +144,7 @@ extern const Strategy strategy{
     .family = Family::transform,
     .refuses = refuses,
     .make_plan = prepare,
-    .settings = kOwnSettings,
+    .settings = {Setting::gemm},
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::im2col

@@ -15,13 +15,107 @@
 //   n is the mask's width, but at least 16 and at most 64. Longer segments would mean more zeros,
 //   shorter ones more patches. Sibling: the library product of im2col has no zeros.
 
+#include <iterator>
+
+#include "kernels/backend/libraries.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/transform/grid.hpp"
 #include "kernels/transform/im2col.hpp"
-#include "kernels/transform/strassen.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 namespace {
+
+// One level of Strassen's recursion ("Gaussian Elimination is not Optimal", 1969): a product of
+// matrices by seven products of their quarters. The upper quarters of a matrix have the numbers 0
+// and 1, and the lower ones 2 and 3.
+
+/// One quarter of a matrix plus `sign` times another.
+struct Factor {
+  int quarter, other, sign;
+};
+
+/// One of the products, and its sign in each quarter of the result.
+struct Recipe {
+  Factor left, right;
+  int signs[4];
+};
+
+constexpr Recipe kRecipes[] = {
+    {{0, 3, 1}, {0, 3, 1}, {1, 0, 0, 1}},   // (A11 + A22) (B11 + B22)
+    {{2, 3, 1}, {0, 0, 0}, {0, 0, 1, -1}},  // (A21 + A22) B11
+    {{0, 0, 0}, {1, 3, -1}, {0, 1, 0, 1}},  // A11 (B12 - B22)
+    {{3, 3, 0}, {2, 0, -1}, {1, 0, 1, 0}},  // A22 (B21 - B11)
+    {{0, 1, 1}, {3, 3, 0}, {-1, 1, 0, 0}},  // (A11 + A12) B22
+    {{2, 0, -1}, {0, 1, 1}, {0, 0, 0, 1}},  // (A21 - A11) (B11 + B12)
+    {{1, 3, -1}, {2, 3, 1}, {1, 0, 0, 0}},  // (A12 - A22) (B21 + B22)
+};
+
+template <class T>
+CONVFILT_HD PlaneView<T> quarter(const PlaneView<T>& m, int q) {
+  const int columns = m.width / 2, rows = m.height / 2;
+  return {m.row(q / 2 * rows) + q % 2 * columns, columns, rows, m.stride};
+}
+
+__global__ void combine_kernel(PlaneView<float> a, PlaneView<float> b, int sign,
+                               PlaneView<float> sum) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < sum.width && y < sum.height) sum.row(y)[x] = a.row(y)[x] + sign * b.row(y)[x];
+}
+
+__global__ void add_product_kernel(PlaneView<float> product, PlaneView<float> result, Recipe recipe,
+                                   int first) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= product.width || y >= product.height) return;
+  for (int q = 0; q < 4; ++q) {
+    float& sum = quarter(result, q).row(y)[x];
+    sum = (first ? 0.0f : sum) + recipe.signs[q] * product.row(y)[x];
+  }
+}
+
+/// The right-hand factors of the seven products, one below the other, for a right-hand matrix of
+/// rows x columns, which are both even. A matrix that is multiplied often needs them only once.
+std::vector<float> strassen_factors(const std::vector<float>& right, int rows, int columns) {
+  const PlaneView<const float> matrix{right.data(), columns, rows, columns};
+  std::vector<float> factors;
+  for (const Recipe& recipe : kRecipes) {
+    const auto a = quarter(matrix, recipe.right.quarter), b = quarter(matrix, recipe.right.other);
+    for (int y = 0; y < rows / 2; ++y) {
+      for (int x = 0; x < columns / 2; ++x) {
+        factors.push_back(a.row(y)[x] + float(recipe.right.sign) * b.row(y)[x]);
+      }
+    }
+  }
+  return factors;
+}
+
+/// The number of floats of device memory that a product needs beside its matrices.
+std::size_t strassen_space(int left_rows, int inner, int columns) {
+  return std::size_t(left_rows / 2) * (inner / 2 + columns / 2);
+}
+
+/// Sets result to left * right. `factors` are the right-hand factors on the device. All sides are
+/// even.
+void strassen_multiply(const Gemm& gemm, PlaneView<float> left, const float* factors,
+                       PlaneView<float> result, float* space, const Stream& stream) {
+  const int rows = left.height / 2, inner = left.width / 2, columns = result.width / 2;
+  const PlaneView<float> combined{space, inner, rows, inner};
+  const PlaneView<float> product{space + std::ptrdiff_t(rows) * inner, columns, rows, columns};
+  for (int k = 0; k < int(std::size(kRecipes)); ++k) {
+    const Recipe& recipe = kRecipes[k];
+    PlaneView<float> factor = quarter(left, recipe.left.quarter);
+    if (recipe.left.sign != 0) {
+      launch_over(inner, rows, 1, stream, combine_kernel, factor, quarter(left, recipe.left.other),
+                  recipe.left.sign, combined);
+      factor = combined;
+    }
+    gemm.multiply({factor.data, inner, rows, factor.stride},
+                  {factors + std::ptrdiff_t(k) * inner * columns, columns, inner, columns},
+                  product);
+    launch_over(columns, rows, 1, stream, add_product_kernel, product, result, recipe, int(k == 0));
+  }
+}
 
 constexpr int even(int n) {
   return n + n % 2;
@@ -72,20 +166,19 @@ class StrassenPlan : public DevicePlan {
     const Mask& mask = problem_.mask;
     const int total = ceil_div(out.width, length_) * out.height;
     const int chunk = chunk_for(out.width, out.height);
-    with_depth(problem_.depth, [&](auto depth) {
-      using T = typename decltype(depth)::type;
+    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
       for (int first = 0; first < total; first += chunk) {
         const Segments segments{length_, ceil_div(out.width, length_), first,
                                 std::min(chunk, total - first)};
-        const PlaneView<float> patches = view(patches_, inner_, even(segments.count));
-        const PlaneView<float> sums = view(sums_, length_, even(segments.count));
+        const PlaneView<float> patches = view_of<float>(patches_, inner_, even(segments.count));
+        const PlaneView<float> sums = view_of<float>(sums_, length_, even(segments.count));
         with_border(problem_.border, [&](auto border) {
           launch_over(inner_, patches.height, 1, stream_, unfold_kernel<T, border()>,
                       in.view<const T>(), patches, segments, span_, mask.height,
                       shift.x - mask.anchor_x, shift.y - mask.anchor_y, ghost_sample<T>(problem_));
         });
-        strassen_multiply(gemm_, patches, view(device_factors_, 1, 1).data, sums,
-                          view(space_, 1, 1).data, stream_);
+        strassen_multiply(gemm_, patches, as<const float>(device_factors_), sums, as<float>(space_),
+                          stream_);
         launch_over(length_, patches.height, 1, stream_, finish_kernel<T>, sums, out.view<T>(),
                     segments, FloatFinish{1, float(mask.offset)});
       }
@@ -104,9 +197,7 @@ class StrassenPlan : public DevicePlan {
     hold(patches_, std::size_t(rows) * inner_ * sizeof(float));
     hold(sums_, std::size_t(rows) * length_ * sizeof(float));
     hold(space_, strassen_space(rows, inner_, length_) * sizeof(float));
-    if (device_factors_.size() > 0) return;
-    hold(device_factors_, factors_.size() * sizeof(float));
-    upload_floats(factors_, device_factors_, stream_);
+    if (device_factors_.size() == 0) hold_copy(device_factors_, factors_);
   }
 
  private:

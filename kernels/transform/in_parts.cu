@@ -18,9 +18,7 @@
 //   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
 //   Sibling: overlap-add. The kernels are in transformed_blocks.cu and spatial_blocks.cu.
 
-#include "kernels/plan/sums.hpp"
 #include "kernels/transform/block_plans.hpp"
-#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::in_parts {
 
@@ -28,27 +26,7 @@ using namespace convfilt::transform;
 using namespace CONVFILT_BACKEND::transform;
 namespace {
 
-constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block,
-                                Setting::part};
-
-std::string refuses(const Problem& p, const Tuning& tuning) {
-  const std::string reason =
-      tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
-  return reason.empty() ? in_parts_refuses(p, tuning) : reason;
-}
-
-std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
-  return make_blocks_plan(p, options, in_parts_schedule(p, options.tuning));
-}
-
-Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, in_parts_schedule(p, tuning), total_bytes(p.depth));
-}
-
-std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
-                                   const BlockPlace& place) {
-  return block_counts_of(p, tuning, in_parts_schedule(p, tuning), geometry(p, tuning), place);
-}
+using Own = ByBlocks<in_parts_schedule, in_parts_refuses>;
 
 }  // namespace
 
@@ -57,12 +35,12 @@ extern const Strategy strategy{
     .summary =
         "picture and mask both in blocks; masks up to 128x128 as overlap-add, unless cut by --part",
     .family = Family::transform,
-    .refuses = refuses,
-    .make_plan = prepare,
-    .geometry = geometry,
-    .block_counts = block_counts,
+    .refuses = Own::refuses,
+    .make_plan = Own::make_plan,
+    .geometry = Own::geometry,
+    .block_counts = Own::block_counts,
     .needs = {.fft = true},
-    .settings = kTunable,
+    .settings = {Setting::domain, Setting::accumulate, Setting::block, Setting::part},
     .spatial_family = Family::reordered,
 };
 

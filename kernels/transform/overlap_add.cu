@@ -18,9 +18,7 @@
 //   mask as well. The kernels are in transformed_blocks.cu, and for --domain=spatial in
 //   spatial_blocks.cu.
 
-#include "kernels/plan/sums.hpp"
 #include "kernels/transform/block_plans.hpp"
-#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::overlap_add {
 
@@ -28,27 +26,7 @@ using namespace convfilt::transform;
 using namespace CONVFILT_BACKEND::transform;
 namespace {
 
-constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block,
-                                Setting::steps};
-
-std::string refuses(const Problem& p, const Tuning& tuning) {
-  const std::string reason =
-      tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
-  return reason.empty() ? overlap_add_refuses(p, tuning) : reason;
-}
-
-std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
-  return make_blocks_plan(p, options, overlap_add_schedule(p, options.tuning));
-}
-
-Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, overlap_add_schedule(p, tuning), total_bytes(p.depth));
-}
-
-std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
-                                   const BlockPlace& place) {
-  return block_counts_of(p, tuning, overlap_add_schedule(p, tuning), geometry(p, tuning), place);
-}
+using Own = ByBlocks<overlap_add_schedule, overlap_add_refuses>;
 
 }  // namespace
 
@@ -56,12 +34,12 @@ extern const Strategy strategy{
     .name = "overlap-add",
     .summary = "disjoint blocks, overlapping outputs added in steps",
     .family = Family::transform,
-    .refuses = refuses,
-    .make_plan = prepare,
-    .geometry = geometry,
-    .block_counts = block_counts,
+    .refuses = Own::refuses,
+    .make_plan = Own::make_plan,
+    .geometry = Own::geometry,
+    .block_counts = Own::block_counts,
     .needs = {.fft = true},
-    .settings = kTunable,
+    .settings = {Setting::domain, Setting::accumulate, Setting::block, Setting::steps},
     .spatial_family = Family::reordered,
 };
 

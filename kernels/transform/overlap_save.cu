@@ -82,8 +82,7 @@ class OverlapSavePlan : public CorrelationPlan {
     const int in_height = in.height / planes, out_height = out.height / planes;
     const Tiling tiling = tiling_for(out.width, out_height);
     const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
-    with_depth(problem_.depth, [&](auto depth) {
-      using T = typename decltype(depth)::type;
+    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
       for (int first = 0; first < tiling.tiles() * planes; first += blocks().batch) {
         with_border(problem_.border, [&](auto border) {
           launch_over(blocks().columns, blocks().rows, blocks().batch, stream_,
@@ -131,8 +130,6 @@ std::optional<Counts> block_counts(const Problem& problem, const Tuning& tuning,
   return overlap_save_block_counts(problem, tuning, geometry(problem, tuning), place);
 }
 
-constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
-
 }  // namespace
 
 extern const Strategy strategy{
@@ -144,7 +141,7 @@ extern const Strategy strategy{
     .geometry = geometry,
     .block_counts = block_counts,
     .needs = {.fft = true},
-    .settings = kOwnSettings,
+    .settings = {Setting::domain, Setting::block},
     .spatial_family = Family::direct,
 };
 

@@ -72,8 +72,7 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Tiling tiling = overlap_save_tiling(p, job.tuning, job.out.width, job.out.height);
   const dim3 grid(tiling.across, tiling.down);
   const dim3 threads = threads_over(tiling.kept_columns, tiling.kept_rows);
-  with_depth(p.depth, [&](auto depth) {
-    using T = typename decltype(depth)::type;
+  with_depth(p.depth, [&]<class T>(TypeTag<T>) {
     with_border(p.border, [&](auto border) {
       launch(grid, threads, stream, overlap_save_spatial_kernel<T, border()>, job.input<T>(),
              job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), tiling.kept_columns,

@@ -179,8 +179,7 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
 
 std::unique_ptr<Plan> make_spatial_blocks_plan(const Problem& p, const PlanOptions& options,
                                                const BlockSchedule& schedule) {
-  return with_depth(p.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    using T = typename decltype(depth)::type;
+  return with_depth(p.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<SpatialBlocksPlan<T>>(p, options, prepare_mask<T>(p.mask), schedule);
   });
 }

@@ -143,11 +143,6 @@ struct KeptSpectra {
   DeviceBuffer spectra;
 };
 
-template <class U>
-U* as(const DeviceBuffer& buffer) {
-  return reinterpret_cast<U*>(buffer.data());
-}
-
 std::size_t round_up(int count, int batch) {
   return std::size_t(ceil_div(count, batch)) * batch;
 }
@@ -257,9 +252,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
     for (int begin = 0; begin < parts_; begin += batch_) {
       const std::vector<float> padded =
           framed_parts(this->problem_.mask, schedule_, begin, batch_, frame_.columns, frame_.rows);
-      const std::size_t bytes = padded.size() * sizeof(float);
-      upload_rows(frames_.data(), bytes, reinterpret_cast<const std::byte*>(padded.data()), bytes,
-                  bytes, 1, this->stream_);
+      this->hold_copy(frames_, padded);
       fft_->forward(as<float>(frames_), as<Complex>(mask_) + begin * length());
       this->stream_.synchronize();  // `padded` must live until it has been read
     }
@@ -366,8 +359,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
 
 std::unique_ptr<Plan> make_transformed_blocks_plan(const Problem& p, const PlanOptions& options,
                                                    const BlockSchedule& schedule) {
-  return with_depth(p.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    using T = typename decltype(depth)::type;
+  return with_depth(p.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<TransformedBlocksPlan<T>>(p, options, schedule);
   });
 }

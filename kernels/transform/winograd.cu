@@ -96,9 +96,6 @@ class WinogradPlan : public DevicePlan {
     tile_of(options_.tuning) == 2 ? filter<2>(in, out, shift) : filter<4>(in, out, shift);
   }
 
-  std::size_t scratch_bytes(int, int, int) const override { return 0; }
-  void allocate_scratch(int, int, int) override {}
-
  private:
   template <int kTile>
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) {
@@ -106,8 +103,7 @@ class WinogradPlan : public DevicePlan {
     WinogradMask<kTile> mask = winograd_mask<kTile>(problem_.mask);
     mask.dx = shift.x - problem_.mask.anchor_x;
     mask.dy = shift.y - problem_.mask.anchor_y;
-    with_depth(problem_.depth, [&](auto depth) {
-      using T = typename decltype(depth)::type;
+    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
       with_border(problem_.border, [&](auto border) {
         launch(grid_of(g, out), block_of(g), stream_, winograd_kernel<T, border(), kTile>,
                in.view<const T>(), out.view<T>(), ghost_sample<T>(problem_), mask);
@@ -138,8 +134,6 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<WinogradPlan>(problem, options);
 }
 
-constexpr Setting kWinogradSettings[] = {Setting::tile};
-
 }  // namespace
 
 extern const Strategy strategy{
@@ -149,7 +143,7 @@ extern const Strategy strategy{
     .refuses = refuses,
     .make_plan = prepare,
     .geometry = geometry,
-    .settings = kWinogradSettings,
+    .settings = {Setting::tile},
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::winograd

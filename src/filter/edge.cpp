@@ -7,13 +7,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/plan/edges.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/alpha.hpp"
 #include "src/filter/alpha_bands.hpp"
-#include "src/filter/gradient_rows.hpp"
 #include "src/filter/rows.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/backend/emulator/boxes.hpp"
+#include "kernels/backend/boxes.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/separable_tensor/warpgroup/layout.hpp"
 #include "tests/support/device/with_warpgroups.hpp"

@@ -13,7 +13,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "kernels/backend/emulator/edge_copies.hpp"
+#include "kernels/backend/emulator/shared_words.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/tensor/warpgroup/colour/shape.hpp"
 #include "tests/support/pairs.hpp"

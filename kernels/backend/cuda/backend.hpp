@@ -19,6 +19,9 @@
 #define CONVFILT_PRAGMA(text) _Pragma(#text)
 #define CONVFILT_UNROLL(turns) CONVFILT_PRAGMA(unroll turns)
 
+#define CONVFILT_BACKEND cuda
+#include "kernels/backend/plain_words.hpp"
+
 namespace convfilt::cuda {
 
 /// How many blocks of that many threads a multiprocessor holds. As the second number of
@@ -38,53 +41,6 @@ constexpr int resident_blocks(int threads) {
 template <class T, int rows, int columns>
 using SharedTile = T[rows][columns];
 
-template <class T>
-CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
-  return *in.at(x, y);
-}
-
-/// The sample under weight (i, j) of a mask whose first weight lies over (x, y).
-template <class T>
-CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
-  return *(in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i);
-}
-
-/// The same, through the L2 cache alone.
-template <class T>
-CONVFILT_DEVICE inline T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j) {
-  const T* const at = in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i;
-#ifdef __CUDA_ARCH__
-  return __ldcg(at);
-#else
-  return *at;
-#endif
-}
-
-/// The k-th weight, in row order, of a mask that lies in global memory.
-template <class Sum>
-CONVFILT_DEVICE inline Sum load_weight(const Sum* weights, int k) {
-  return weights[k];
-}
-
-/// Four samples from (x, y) on, whose address is a multiple of their size.
-template <class T>
-CONVFILT_DEVICE inline Four<T> load4(const PlaneView<const T>& in, int x, int y) {
-  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
-}
-
-/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16.
-template <class T>
-CONVFILT_DEVICE inline Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
-  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
-}
-
-/// Four neighbouring cells of a shared tile of 4-byte cells, at an address that is a multiple
-/// of 16.
-template <class T, int rows, int columns>
-CONVFILT_DEVICE inline Four<T> shared4(const T (&tile)[rows][columns], int row, int column) {
-  return *reinterpret_cast<const Four<T>*>(&tile[row][column]);
-}
-
 /// Asks for a sample to be brought to the L2 cache.
 template <class T>
 CONVFILT_DEVICE inline void prefetch(const PlaneView<const T>& in, int x, int y) {
@@ -92,13 +48,6 @@ CONVFILT_DEVICE inline void prefetch(const PlaneView<const T>& in, int x, int y)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(in.row(y) + x));
 #endif
 }
-
-CONVFILT_DEVICE inline void count_ghost_cell() {}
-CONVFILT_DEVICE inline void count_mask_read() {}
-template <class T>
-CONVFILT_DEVICE inline void count_write(const PlaneView<T>&, int, int) {}
-template <class T>
-CONVFILT_DEVICE inline void count_add(const PlaneView<T>&, int, int) {}
 
 #ifdef __CUDACC__
 /// Adds to a cell that other threads may add to at the same time.

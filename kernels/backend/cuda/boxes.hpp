@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "kernels/backend/box_layout.hpp"
 #include "kernels/backend/cuda/warpgroup.hpp"
 
 namespace convfilt::cuda {

@@ -69,6 +69,15 @@ inline SharedLimits most_shared(const PlanOptions& options) {
   return limits;
 }
 
+/// Devices copy rows on their own from this compute capability on.
+inline constexpr int kRowCopiesMajor = 9;
+
+inline bool row_copies(const PlanOptions& options) {
+  int major = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, options.device));
+  return major >= kRowCopiesMajor;
+}
+
 #ifdef __CUDACC__
 __device__ inline SharedWords shared_words() {
   extern __shared__ uint4 all_shared_words[];
@@ -90,6 +99,83 @@ __device__ inline void copy16(const PlaneView<const T>& in, int x, int y, Shared
       : "memory");
 #endif
 }
+
+/// Copies sixteen bytes from in.data + from on to four words, unless none of them is a sample's.
+template <class T>
+__device__ inline void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words,
+                              int at, int bytes) {
+  std::uint32_t* const to = words.data() + at;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  if (bytes > 0) *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(in.data + from);
+#else
+  // The L2 is told to fetch whole lines, because a prototype of separable then took 1.16 device
+  // copies at 3x3 instead of 1.19 (H200).
+  asm volatile(
+      "{.reg .pred p; setp.gt.s32 p, %2, 0;"
+      "@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16;}" ::"r"(
+          unsigned(__cvta_generic_to_shared(to))),
+      "l"(__cvta_generic_to_global(in.data + from)), "r"(bytes)
+      : "memory");
+#endif
+}
+
+// Rows that the device copies on its own (PTX ISA, "Data Movement and Conversion Instructions: Bulk
+// copy").
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ inline unsigned shared_address(SharedWords words, int at) {
+  return unsigned(__cvta_generic_to_shared(words.data() + at));
+}
+
+__device__ inline void start_arrivals(SharedWords words, int at, int n) {
+  for (int k = 0; k < n; ++k) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(words, at + 2 * k))
+                 : "memory");
+  }
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ inline void expect(SharedWords words, int at, int bytes) {
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(words, at)),
+      "r"(bytes)
+      : "memory");
+}
+
+template <class T>
+__device__ inline void copy_row(const PlaneView<const T>& in, int x, int y, int samples,
+                                SharedWords words, int at, int arrivals) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(words, at)),
+      "l"(__cvta_generic_to_global(in.row(y) + x)), "r"(samples * int(sizeof(T))),
+      "r"(shared_address(words, arrivals))
+      : "memory");
+}
+
+__device__ inline void await(SharedWords words, int at, int round) {
+  unsigned there = 0;
+  while (!there) {
+    asm volatile(
+        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, "
+        "p;}"
+        : "=r"(there)
+        : "r"(shared_address(words, at)), "r"(round & 1)
+        : "memory");
+  }
+}
+
+__device__ inline void hand_over() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+#else
+// Older devices never call these, because row_copies() is false there.
+__device__ inline void start_arrivals(SharedWords, int, int) {}
+__device__ inline void expect(SharedWords, int, int) {}
+template <class T>
+__device__ inline void copy_row(const PlaneView<const T>&, int, int, int, SharedWords, int, int) {}
+__device__ inline void await(SharedWords, int, int) {}
+__device__ inline void hand_over() {}
+#endif
 
 /// Lets blocks of the kernel have that much shared memory. The driver is asked only where a size
 /// exceeds the last. A kernel without shared memory keeps it all for its cache.

@@ -55,7 +55,6 @@ class Texture {
 
   std::byte* data() const { return data_; }
 
-  /// The object. `fresh` says that the plane has been written since the last call.
   cudaTextureObject_t object(const Stream& stream, bool fresh) const {
     if (array_ && fresh) {
       CUDA_CHECK(cudaMemcpy2DToArrayAsync(array_, 0, 0, data_, std::size_t(pitch_), row_bytes_,
@@ -78,22 +77,24 @@ class Texture {
 /// all. The launches that used them have ended by then, since a plan waits for every window.
 class Textures {
  public:
-  const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
-                     cudaChannelFormatDesc format, cudaTextureAddressMode mode,
-                     TextureMemory memory) {
-    const Shape shape{width, height, pitch, mode};
-    if (shape != shape_) clear();
-    shape_ = shape;
+  /// The object over that plane. `fresh` says that the plane has been written since the last call.
+  cudaTextureObject_t get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
+                          cudaChannelFormatDesc format, cudaTextureAddressMode mode,
+                          TextureMemory memory, const Stream& stream, bool fresh) {
+    const Key key{width, height, pitch, mode};
+    if (key != key_) clear();
+    key_ = key;
     for (const Texture& texture : made_) {
-      if (texture.data() == data) return texture;
+      if (texture.data() == data) return texture.object(stream, fresh);
     }
-    return made_.emplace_back(data, width, height, pitch, format, mode, memory);
+    return made_.emplace_back(data, width, height, pitch, format, mode, memory)
+        .object(stream, fresh);
   }
   void clear() { made_.clear(); }
 
  private:
-  using Shape = std::tuple<int, int, std::ptrdiff_t, int>;
-  Shape shape_;
+  using Key = std::tuple<int, int, std::ptrdiff_t, int>;
+  Key key_;
   std::list<Texture> made_;
 };
 

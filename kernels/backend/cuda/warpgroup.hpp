@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/backend/cuda/byte_types.hpp"
-#include "kernels/backend/cuda/row_copies.hpp"
+#include "kernels/backend/cuda/shared_words.hpp"
 #include "kernels/backend/devices.hpp"
 
 namespace convfilt::cuda {

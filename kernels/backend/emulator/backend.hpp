@@ -22,6 +22,7 @@
 #define __syncthreads() ::convfilt::emulator::synchronise_block()
 #define __syncwarp() ::convfilt::emulator::synchronise_warp()
 #define CONVFILT_UNROLL(turns)
+#define CONVFILT_BACKEND emulator
 
 namespace convfilt::emulator {
 
@@ -90,43 +91,37 @@ void count_add(const PlaneView<T>& sums, int x, int y, const Place& place = Plac
   for (const bool writes : {false, true}) watch_global(sums.row(y) + x, 1, writes, place);
 }
 
-/// Four samples from (x, y) on, whose address is a multiple of their size. They count as four
-/// reads.
-template <class T>
-Four<T> load4(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
-  if (x < 0 || y < 0 || x + 4 > in.width || y >= in.height) {
-    fail("a kernel read four samples that leave its input");
-  }
+/// Reads neighbouring samples at once, at an address that is a multiple of their size. Each counts
+/// as a read.
+template <class Together, class T>
+Together load_together(const PlaneView<const T>& in, int x, int y, const char* leave,
+                       const char* between, const Place& place) {
+  constexpr int kSamples = int(sizeof(Together) / sizeof(T));
+  if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) fail(leave);
   const T* const from = in.row(y) + x;
-  if (std::uintptr_t(from) % sizeof(Four<T>) != 0) {
-    fail("a kernel read four samples at an address that is no multiple of their size");
-  }
-  running.counts.global_reads += 4;
-  watch_global(from, 4, false, place);
-  record_reads(x, y, 4);
-  Four<T> four;
-  std::memcpy(&four, from, sizeof four);
-  return four;
-}
-
-/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16. Each counts as a
-/// read.
-template <class T>
-Bytes16 load16(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
-  constexpr int kSamples = int(sizeof(Bytes16) / sizeof(T));
-  if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) {
-    fail("a kernel read 16 bytes that leave its input");
-  }
-  const T* const from = in.row(y) + x;
-  if (std::uintptr_t(from) % sizeof(Bytes16) != 0) {
-    fail("a kernel read 16 bytes at an address that is no multiple of 16");
-  }
+  if (std::uintptr_t(from) % sizeof(Together) != 0) fail(between);
   running.counts.global_reads += kSamples;
   watch_global(from, kSamples, false, place);
   record_reads(x, y, kSamples);
-  Bytes16 words;
-  std::memcpy(&words, from, sizeof words);
-  return words;
+  Together together;
+  std::memcpy(&together, from, sizeof together);
+  return together;
+}
+
+/// Four samples from (x, y) on.
+template <class T>
+Four<T> load4(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
+  return load_together<Four<T>>(
+      in, x, y, "a kernel read four samples that leave its input",
+      "a kernel read four samples at an address that is no multiple of their size", place);
+}
+
+/// The samples of 16 bytes from (x, y) on.
+template <class T>
+Bytes16 load16(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
+  return load_together<Bytes16>(in, x, y, "a kernel read 16 bytes that leave its input",
+                                "a kernel read 16 bytes at an address that is no multiple of 16",
+                                place);
 }
 
 /// Four neighbouring cells of a shared tile, at an address that is a multiple of their size.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/backend/box_layout.hpp"
 #include "kernels/backend/emulator/warpgroup.hpp"
 
 namespace convfilt::emulator {

@@ -14,10 +14,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "kernels/backend/host/parallel.hpp"
 
 // AddressSanitizer must hear of every switch between stacks.
 #ifdef __SANITIZE_ADDRESS__
@@ -392,7 +393,6 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
     blocks = next + 1;
   }
   std::mutex mutex;
-  std::exception_ptr error;
   std::optional<Recorder> recorder;
   if (recording && (recording->every_block || recording->reads.empty()))
     recorder.emplace(*recording);
@@ -403,7 +403,7 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
     blocks = std::min(blocks, recorded + 1);
   }
   const std::size_t reads = recording ? recording->reads.size() : 0;
-  const auto work = [&] {
+  const auto work = [&](int, int) {
     running.counts = {};
     try {
       static thread_local BlockRunner runner;
@@ -414,8 +414,7 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
       }
     } catch (...) {
       next = blocks;
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
+      throw;
     }
     const std::lock_guard lock(mutex);
     add(total, running.counts);
@@ -424,16 +423,8 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1,
                                      std::max<std::uint64_t>(wanted, 1));
   if (every_block) wanted = 1;
-  std::vector<std::jthread> others;
-  try {
-    for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // The system gives no more threads. Those that run, and this one, do the work.
-  }
-  work();
-  others.clear();
+  cpu::parallel_for(int(wanted), int(wanted), work);
   if (recording && recording->reads.size() > reads) ++recording->launches;
-  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace convfilt::emulator

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <list>
 #include <memory>
 #include <new>
 
@@ -115,29 +114,20 @@ inline Counts counts_of(const Stream& stream) {
   return stream.total();
 }
 
-class Texture {
- public:
-  Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch, cudaTextureAddressMode mode)
-      : object_{data,  width, height,
-                pitch, mode,  mode == cudaAddressModeWrap || mode == cudaAddressModeMirror} {}
-  cudaTextureObject_t object(const Stream&, bool) const { return &object_; }
-
- private:
-  TextureObject object_;
-};
-
-/// Keeps the textures of a plan alive.
+/// A plan's texture. All work is done at once, so one is enough.
 class Textures {
  public:
-  const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch, ChannelFormat,
-                     cudaTextureAddressMode mode, TextureMemory) {
-    clear();
-    return made_.emplace_back(data, width, height, pitch, mode);
+  cudaTextureObject_t get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
+                          ChannelFormat, cudaTextureAddressMode mode, TextureMemory, const Stream&,
+                          bool) {
+    const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+    object_ = {data, width, height, pitch, mode, normalised};
+    return &object_;
   }
-  void clear() { made_.clear(); }
+  void clear() {}
 
  private:
-  std::list<Texture> made_;
+  TextureObject object_{};
 };
 
 }  // namespace convfilt::emulator

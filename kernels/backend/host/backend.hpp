@@ -17,6 +17,9 @@
 #define CONVFILT_CALLED
 #define CONVFILT_UNROLL(turns)
 
+#define CONVFILT_BACKEND host
+#include "kernels/backend/plain_words.hpp"
+
 namespace convfilt::host {
 
 using emulator::blockIdx;
@@ -41,45 +44,6 @@ inline constinit thread_local emulator::Index3 threadIdx, blockDim;
 
 /// Pictures already lie in this memory, so none are copied.
 inline constexpr bool kHasOwnMemory = false;
-
-template <class T>
-T load(const PlaneView<const T>& in, int x, int y) {
-  return in.row(y)[x];
-}
-
-template <class T>
-T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
-  return load(in, x + i, y + j);
-}
-
-template <class T>
-T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j) {
-  return load(in, x + i, y + j);
-}
-
-template <class Sum>
-Sum load_weight(const Sum* weights, int k) {
-  return weights[k];
-}
-
-/// Four samples from (x, y) on.
-template <class T>
-Four<T> load4(const PlaneView<const T>& in, int x, int y) {
-  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
-}
-
-/// The samples of 16 bytes from (x, y) on.
-template <class T>
-Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
-  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
-}
-
-inline void count_ghost_cell() {}
-inline void count_mask_read() {}
-template <class T>
-void count_write(const PlaneView<T>&, int, int) {}
-template <class T>
-void count_add(const PlaneView<T>&, int, int) {}
 
 /// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>

@@ -23,8 +23,8 @@
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/plan/even_rows.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/separable/walk/reach.hpp"
 #include "kernels/separable/walk/runs.hpp"
 #include "kernels/separable/walk/sums.hpp"
@@ -320,8 +320,6 @@ class WalkPlan : public DevicePlan {
   }
   /// Puts the first output's samples at a multiple of 16 bytes.
   int margin(Shift shift) const override { return -(mask_.dx + shift.x) * step() * int(sizeof(T)); }
-  std::size_t scratch_bytes(int, int, int) const override { return 0; }
-  void allocate_scratch(int, int, int) override {}
 
  private:
   const T ghost_;

@@ -172,9 +172,7 @@ class WarpgroupPlan : public DevicePlan {
     const int dx = dx_of(shift), taps = (problem_.mask.width - 1) * step() + 1;
     const int steps = compiled_steps(steps_for(dx, taps), slices_);
     hold_matrices(dx, steps);
-    const PlaneView<const uint8_t> matrices{reinterpret_cast<const uint8_t*>(buffer_.data()),
-                                            int(matrices_.size()), 1,
-                                            std::ptrdiff_t(matrices_.size())};
+    const auto matrices = view_of<const uint8_t>(buffer_, int(matrices_.size()));
     Grid grid = cut_columns(dx, taps, steps, in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
@@ -195,7 +193,6 @@ class WarpgroupPlan : public DevicePlan {
     return std::size_t(digits_) * (std::size_t(most_steps(problem_)) * kRowMatrixBytes +
                                    std::size_t(slices_) * kColumnMatrixBytes);
   }
-  void allocate_scratch(int, int, int) override {}
 
  private:
   /// With this limit columns stay within int, even when strips round them up.
@@ -218,10 +215,7 @@ class WarpgroupPlan : public DevicePlan {
   void hold_matrices(int dx, int steps) {
     if (slack_of(dx) == slack_) return;
     matrices_ = banded_matrices(term_, step(), dx, steps, slices_, digits_);
-    hold(buffer_, matrices_.size());
-    upload_rows(buffer_.data(), matrices_.size(),
-                reinterpret_cast<const std::byte*>(matrices_.data()), matrices_.size(),
-                matrices_.size(), 1, stream_);
+    hold_copy(buffer_, matrices_);
     slack_ = slack_of(dx);
   }
 
@@ -238,8 +232,7 @@ class WarpgroupPlan : public DevicePlan {
 
 std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options,
                                 const SeparableMask<uint8_t>& mask) {
-  if (!takes(mask) || !has_room_for_sides(options) || !has_warpgroups(options))
-    return nullptr;
+  if (!takes(mask) || !has_room_for_sides(options) || !has_warpgroups(options)) return nullptr;
   return std::make_unique<WarpgroupPlan>(problem, options, mask);
 }
 

@@ -139,9 +139,8 @@ class StripsPlan : public DevicePlan {
     const int dx = (shift.x - mask_.anchor_x) * step();
     const Cut cut = cut_from(dx);
     hold_matrices(cut, slack_of(dx));
-    const int part_bytes = int(matrices_.size()) / cut.parts;
-    const PlaneView<const uint8_t> matrices{reinterpret_cast<const uint8_t*>(buffer_.data()),
-                                            part_bytes, cut.parts, part_bytes};
+    const auto matrices =
+        view_of<const uint8_t>(buffer_, int(matrices_.size()) / cut.parts, cut.parts);
     Grid grid = cover_columns(dx, taps(), in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
@@ -151,8 +150,7 @@ class StripsPlan : public DevicePlan {
     cover_rows(grid, rows_together(digits_), cut.height, out.height,
                blocks_at_once(kernel, block, bytes));
     const int blocks = grid.across * grid.down;
-    const PlaneView<int32_t> carried{reinterpret_cast<int32_t*>(carried_.data()), kColumns,
-                                     blocks * grid.rows, kColumns};
+    const auto carried = view_of<int32_t>(carried_, kColumns, blocks * grid.rows);
     MaskArgument mask{cut.height, shift.y - mask_.anchor_y, end_, cut.parts, cut.half};
     // Sums that are carried from part to part cannot begin with the starts that an end in floats
     // needs.
@@ -189,10 +187,7 @@ class StripsPlan : public DevicePlan {
   void hold_matrices(const Cut& cut, int slack) {
     if (slack == slack_) return;
     matrices_ = banded_matrices(mask_, cut, slack, step(), digits_);
-    hold(buffer_, matrices_.size());
-    upload_rows(buffer_.data(), matrices_.size(),
-                reinterpret_cast<const std::byte*>(matrices_.data()), matrices_.size(),
-                matrices_.size(), 1, stream_);
+    hold_copy(buffer_, matrices_);
     slack_ = slack;
   }
 

@@ -101,10 +101,8 @@ class ColourPlan : public DevicePlan {
   void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
     const auto in = in_plane.view<uint8_t>();
     const auto out = out_plane.view<uint8_t>();
-    hold_matrices();
-    const PlaneView<const uint8_t> matrices{reinterpret_cast<const uint8_t*>(buffer_.data()),
-                                            int(matrices_.size()), 1,
-                                            std::ptrdiff_t(matrices_.size())};
+    if (buffer_.size() == 0) hold_copy(buffer_, matrices_);
+    const auto matrices = view_of<const uint8_t>(buffer_, int(matrices_.size()));
     const int dx = mask_.dx + shift.x;
     Grid grid = cover_columns(dx, mask_.width, in.width / kColours, out.width / kColours);
     grid.lead = -dx;
@@ -125,17 +123,8 @@ class ColourPlan : public DevicePlan {
   /// With this margin the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return -kColours * (mask_.dx + shift.x); }
   std::size_t scratch_bytes(int, int, int) const override { return matrices_.size(); }
-  void allocate_scratch(int, int, int) override {}
 
  private:
-  void hold_matrices() {
-    if (buffer_.size() > 0) return;
-    hold(buffer_, matrices_.size());
-    upload_rows(buffer_.data(), matrices_.size(),
-                reinterpret_cast<const std::byte*>(matrices_.data()), matrices_.size(),
-                matrices_.size(), 1, stream_);
-  }
-
   const MaskPart<uint8_t> mask_;
   const int digits_;
   const Kernel kernel_;

@@ -1,12 +1,15 @@
-/// Fourier transforms on the device, by cuFFT.
+/// cuFFT and cuBLAS, which are loaded when they are first used, so that the program starts fast and
+/// runs where they are missing.
 #pragma once
 
+#include <cublas_v2.h>
 #include <cufft.h>
 
 #include <cstddef>
 
 #include "kernels/backend/cuda/owners.hpp"
 #include "kernels/backend/fourier.hpp"
+#include "kernels/contract/plane_view.hpp"
 
 namespace convfilt::cuda {
 
@@ -26,7 +29,8 @@ class CufftPlan {
   std::size_t workspace_bytes_ = 0;
 };
 
-/// It has the interface of cpu::Fft, over device memory, in the stream that it was made for.
+/// Fourier transforms on the device. It has the interface of cpu::Fft, over device memory, in the
+/// stream that it was made for.
 class Fft {
  public:
   Fft(int columns, int rows, int batch, const Stream& stream);
@@ -48,6 +52,23 @@ class Fft {
 
  private:
   CufftPlan forward_, inverse_;
+};
+
+/// Products of matrices on the device. It has the interface of cpu::Gemm, over device memory, in
+/// the stream that it was made for. It computes in single precision, without TF32.
+class Gemm {
+ public:
+  explicit Gemm(const Stream& stream);
+  Gemm(const Gemm&) = delete;
+  Gemm& operator=(const Gemm&) = delete;
+  ~Gemm();
+
+  /// Sets c to a * b, or adds a * b to c.
+  void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
+                bool add = false) const;
+
+ private:
+  cublasHandle_t handle_ = nullptr;
 };
 
 }  // namespace convfilt::cuda
