@@ -9,15 +9,167 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
-#include "src/auto/cheapest.hpp"
-#include "src/auto/estimate.hpp"
+#include "kernels/contract/separable.hpp"
 #include "src/auto/family.hpp"
-#include "src/auto/order.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 
 namespace convfilt {
+namespace {
+
+/// From this many weights on, a transform is less work than going tap by tap.
+constexpr double kTransformMultiplyAdds = 1700;
+
+/// Seconds of one core for a multiply-add in the emulator, whose every read is counted and checked:
+/// 3 (basic) to 20 (texture) nanoseconds at 15x15.
+constexpr double kEmulatorMultiplyAdd = 8e-9;
+
+}  // namespace
+
+Work work_of(const Problem& problem, Family family, int runs) {
+  const double samples = double(problem.width) * problem.height * problem.channels * runs;
+  const double bytes = samples * double(size_of(problem.depth));
+  const double weights = double(problem.mask.width) * problem.mask.height;
+  if (family == Family::transform) {
+    const bool transforms = weights >= kTransformMultiplyAdds;
+    return {Depth::f32, samples, transforms ? 0 : samples * weights, transforms ? samples : 0,
+            bytes};
+  }
+  const double taps = family == Family::separable ? separable_taps(problem) : weights;
+  return {problem.depth, samples, samples * taps, 0, bytes};
+}
+
+double cpu_seconds(const Work& work, int threads, const CpuRates& rates) {
+  const bool narrow = work.depth == Depth::u8;
+  const double seconds =
+      work.samples * (narrow ? rates.sample_u8 : rates.sample_wide) +
+      work.multiply_adds * (narrow ? rates.multiply_add_u8 : rates.multiply_add_wide) +
+      work.transformed * rates.transform_sample;
+  return seconds / std::max(threads, 1);
+}
+
+double cuda_seconds(const Work& work, int pictures, const GpuRates& rates, double kernel_seconds) {
+  return rates.context_seconds / pictures + work.bytes / rates.upload_rate +
+         work.bytes / rates.download_rate + kernel_seconds;
+}
+
+double emulator_seconds(const Work& work, int threads) {
+  return (work.multiply_adds + work.transformed * kTransformMultiplyAdds) * kEmulatorMultiplyAdd /
+         std::max(threads, 1);
+}
+
+namespace {
+
+double outputs_of(const Problem& problem) {
+  return double(problem.out_width()) * problem.out_height();
+}
+
+/// Whether a GPU takes less time by one transform of the whole picture than by blocks.
+bool whole_pays(const Problem& problem) {
+  const double outputs = outputs_of(problem);
+  const double weights = double(problem.mask.width) * problem.mask.height;
+  // So small a picture has too few blocks to fill a GPU.
+  if (outputs <= 0.5e6) return true;
+  // Under a large mask blocks are larger, and so fewer.
+  if (outputs <= 1e6 && weights >= 91 * 91) return true;
+  // Under still larger masks most of each block is halo.
+  return weights > 225 * 225;
+}
+
+/// Whether a GPU takes less time by coarse grids than by a transform.
+bool coarse_pays_on_gpu(const Problem& problem) {
+  const double samples = outputs_of(problem) * problem.channels;
+  const double weights = double(problem.mask.width) * problem.mask.height;
+  // Fewer samples do not fill a GPU.
+  if (samples >= 2.2e6) return true;
+  // Bytes gain earlier, since a transform moves them as floats.
+  if (samples >= 1.5e6 && problem.depth == Depth::u8) return true;
+  // At 257x257 an H200 takes 1.4 times as long by a transform of 1920x1080 samples.
+  return samples >= 1.5e6 && weights > 225 * 225;
+}
+
+std::vector<std::string_view> order_of_transforms(DeviceKind kind, const Problem& problem) {
+  bool whole = false, coarse = true;
+  if (kind == DeviceKind::cuda) {
+    whole = whole_pays(problem);
+    coarse = coarse_pays_on_gpu(problem);
+  }
+  // At 50 million outputs one transform of all takes a CPU up to 1.4 times as long as blocks; at 77
+  // thousand to 12.6 million as little as half.
+  if (kind == DeviceKind::cpu && outputs_of(problem) <= 1 << 24) whole = true;
+  const std::string_view first = whole ? "fft" : "overlap-save";
+  const std::string_view second = whole ? "overlap-save" : "fft";
+  if (coarse) return {"coarse", first, second};
+  return {first, second, "coarse"};
+}
+
+/// Names, the first choice first: all on the CPU and in the emulator, and transforms everywhere,
+/// since their bytes may differ by a rounding. They depend only on the problem and the kind of
+/// device.
+std::vector<std::string_view> order_of(Family family, DeviceKind kind, const Problem& problem) {
+  if (family == Family::transform) return order_of_transforms(kind, problem);
+  if (family == Family::separable) return {"separable"};
+  // The CPU has one direct strategy; the emulator is for lessons, so it takes the textbook's best
+  // tile.
+  if (kind == DeviceKind::cpu) return {"cpu"};
+  return {"tiled-out", "cached", "basic"};
+}
+
+/// The strategies of the family that run on the device and take the problem.
+std::vector<const Strategy*> candidates(Family family, const CudaDevice& device,
+                                        const Problem& problem, const Machine& machine) {
+  std::vector<const Strategy*> found;
+  const auto add = [&](const Strategy& strategy) {
+    if (strategy.family == family && strategy.runs_on(DeviceKind::cuda) &&
+        device.major >= strategy.needs.major && strategy.refusal(problem).empty())
+      found.push_back(&strategy);
+  };
+  if (family != Family::transform) {
+    for (const Strategy* strategy : machine.strategies) add(*strategy);
+    return found;
+  }
+  for (const std::string_view name : order_of(family, DeviceKind::cuda, problem))
+    if (const Strategy* strategy = machine.find(name)) add(*strategy);
+  // cuFFT is asked for last: loading it takes long.
+  if (found.empty() || !found.front()->needs.fft) return found;
+  std::vector<const Strategy*> without;
+  for (const Strategy* strategy : found)
+    if (!strategy->needs.fft) without.push_back(strategy);
+  return without.empty() || machine.fft_missing().empty() ? found : without;
+}
+
+}  // namespace
+
+const Strategy* first_in_order(Family family, DeviceKind kind, const Problem& problem,
+                               const Machine& machine) {
+  for (const std::string_view name : order_of(family, kind, problem)) {
+    const Strategy* strategy = machine.find(name);
+    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty()) return strategy;
+  }
+  return nullptr;
+}
+
+Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
+                  const Machine& machine, const Profile* profile) {
+  const auto ms_of = [&](const Strategy& strategy) {
+    return profile ? profile->ms_of(strategy, problem, device) : std::nullopt;
+  };
+  const std::vector<const Strategy*> found = candidates(family, device, problem, machine);
+  if (found.empty()) return {};
+  if (family == Family::transform) return {found.front(), ms_of(*found.front())};
+  Cheapest best;
+  for (const Strategy* strategy : found) {
+    const auto ms = ms_of(*strategy);
+    if (ms && (!best.ms || *ms < *best.ms)) best = {strategy, ms};
+  }
+  if (best.strategy) return best;
+  for (const Strategy* strategy : found)
+    if (!best.strategy || strategy->needs.major >= best.strategy->needs.major)
+      best = {strategy, std::nullopt};
+  return best;
+}
+
 namespace {
 
 constexpr double kWorthSaying = 10;  // seconds; a longer wait is announced

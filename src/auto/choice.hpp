@@ -1,4 +1,10 @@
 /// The choice of strategy and device, with its reason.
+///
+/// When a GPU pays is estimated by one formula with the rates of a profile. Nothing is measured at
+/// run time, so the same command always makes the same choice.
+///
+///   cpu  = (samples, multiply_adds and transformed, each times the cost of one) / threads
+///   cuda = context + upload + kernels + download
 #pragma once
 
 #include <optional>
@@ -49,11 +55,11 @@ struct Wanted {
 /// missing.
 Wanted wanted_device(const std::string& device, const Machine& machine);
 
-/// Chooses for `runs` pictures of this problem's shape. The family comes from the problem alone
-/// (with strategy auto), the device from estimate.hpp (with device auto), the strategy on a GPU
-/// from cheapest.hpp, elsewhere from order.hpp. Throws UsageError if the strategy refuses the
-/// problem or does not run on the requested device, DeviceError if the device is missing or too
-/// old.
+/// Chooses for `runs` pictures of this problem's shape. With strategy auto the family comes from
+/// the problem alone, and the strategy from cheapest() on a GPU and from first_in_order()
+/// elsewhere. With device auto the device comes from the estimate. Throws UsageError if the
+/// strategy refuses the problem or does not run on the requested device, DeviceError if the device
+/// is missing or too old.
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine);
 
 /// The CUDA devices that the lanes of such requests take in turn. If the request names none, these
@@ -71,5 +77,48 @@ std::vector<std::string> device_names();
 
 /// Names of the device kinds a strategy runs on.
 std::vector<std::string> devices_of(const Strategy& strategy);
+
+/// The work of a job, on any machine.
+struct Work {
+  Depth depth = Depth::u8;  ///< the depth of the arithmetic
+  double samples = 0;
+  double multiply_adds = 0;  ///< those done tap by tap
+  double transformed = 0;    ///< samples that take a transform's time instead
+  double bytes = 0;          ///< the pictures' going in; as many come out
+};
+
+/// The work of filtering `runs` pictures of this problem's shape. In the separable family a sample
+/// takes width + height multiply-adds for each term of the mask, in the direct family width *
+/// height. The transform family computes in floats at any depth, and counts a transform if that is
+/// less work.
+Work work_of(const Problem& problem, Family family, int runs = 1);
+
+/// Estimated seconds on `threads` cores (at least 1), pixels in host memory before and after.
+double cpu_seconds(const Work& work, int threads, const CpuRates& rates);
+
+/// Estimated seconds on a GPU whose kernels take `kernel_seconds`, in a process that has not used
+/// CUDA yet. `pictures` such works share its start.
+double cuda_seconds(const Work& work, int pictures, const GpuRates& rates, double kernel_seconds);
+
+/// Estimated seconds in the emulator on `threads` cores.
+double emulator_seconds(const Work& work, int threads);
+
+struct Cheapest {
+  const Strategy* strategy = nullptr;  ///< null where no strategy of the family runs there
+  std::optional<double> ms;            ///< its kernels' time, where the profile knows
+};
+
+/// Direct and separable strategies of a family give the same bytes, so the profile's fastest is
+/// taken. Transforms may differ by a rounding, so the first in an order is taken that depends
+/// on the problem alone; without cuFFT, the first that does not need it, if there is
+/// one. Without a profile, or if it knows no strategy for the problem, the strategy that needs the
+/// newest device is taken, and of these the last in the registry.
+Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
+                  const Machine& machine, const Profile* profile);
+
+/// The first strategy of the family, in a fixed order that needs no profile, that runs on such a
+/// device and takes the problem; else null.
+const Strategy* first_in_order(Family family, DeviceKind kind, const Problem& problem,
+                               const Machine& machine);
 
 }  // namespace convfilt

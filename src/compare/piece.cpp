@@ -4,7 +4,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "src/auto/estimate.hpp"
 #include "src/base/errors.hpp"
 #include "src/compare/oracle.hpp"
 

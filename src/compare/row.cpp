@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "src/auto/estimate.hpp"
+#include "src/auto/choice.hpp"
 #include "src/base/suggest.hpp"
 #include "src/explain/count_reads.hpp"
 #include "src/explain/explain.hpp"

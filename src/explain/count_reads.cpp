@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kernels/contract/arithmetic.hpp"
-#include "src/auto/estimate.hpp"
+#include "src/auto/choice.hpp"
 #include "src/explain/tile_axis.hpp"
 #include "src/picture/image.hpp"
 

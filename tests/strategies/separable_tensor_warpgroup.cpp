@@ -1,6 +1,7 @@
 /// separable-tensor's kernels for warpgroups: the emulator's products of typed bytes and its turned
 /// matrices against plain ones, boxes of rows, banded matrices, and the strips that cover a plane.
 /// The bytes of the kernels are checked with the strategy's.
+#define CONVFILT_EMULATE
 #include <doctest/doctest.h>
 
 #include <algorithm>

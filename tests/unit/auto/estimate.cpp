@@ -6,7 +6,6 @@
 
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
-#include "src/auto/estimate.hpp"
 #include "src/base/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sample_masks.hpp"
@@ -53,18 +52,16 @@ std::unique_ptr<Plan> never_run(const Problem&, const PlanOptions&) {
 }
 
 Strategy invented(std::string_view name, Family family, bool cpu, bool emulator, bool cuda) {
-  return {name,
-          "",
-          family,
-          family,
-          {},
-          name == "picky" ? refuses : accepts,
-          nullptr,
-          nullptr,
-          cpu ? never_run : nullptr,
-          emulator ? never_run : nullptr,
-          cuda ? never_run : nullptr,
-          {.major = name == "tensor" ? kTensorCoreMajor : 0, .fft = family == Family::transform}};
+  return {.name = name,
+          .summary = "",
+          .family = family,
+          .refuses = name == "picky" ? refuses : accepts,
+          .prepare_cpu = cpu ? never_run : nullptr,
+          .prepare_emulator = emulator ? never_run : nullptr,
+          .prepare_cuda = cuda ? never_run : nullptr,
+          .needs = {.major = name == "tensor" ? kTensorCoreMajor : 0,
+                    .fft = family == Family::transform},
+          .spatial_family = family};
 }
 
 /// Strategies that only say where they run.

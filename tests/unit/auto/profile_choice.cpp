@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/registry.hpp"
-#include "src/auto/cheapest.hpp"
+#include "src/auto/choice.hpp"
 #include "src/auto/family.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/mask/make.hpp"

@@ -206,16 +206,12 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
       .name = "copying",
       .summary = "",
       .family = Family::direct,
-      .spatial_family = Family::direct,
-      .settings = {},
       .refuses = [](const Problem&, const Tuning&) { return std::string(); },
-      .geometry = nullptr,
       .prepare_cpu = [](const Problem&, const PlanOptions&) -> std::unique_ptr<Plan> {
         ++prepared;
         return std::make_unique<Copy>();
       },
-      .prepare_emulator = nullptr,
-      .prepare_cuda = nullptr};
+      .spatial_family = Family::direct};
   static const Strategy* const all[] = {&copying};
   Machine machine;
   machine.strategies = all;
