@@ -15,12 +15,12 @@
 namespace convfilt::test {
 namespace {
 
-constexpr std::initializer_list<Setting> kOwn = {Setting::halo, Setting::tile};
+constexpr std::initializer_list<Setting> kNone, kOwn = {Setting::halo, Setting::tile};
 
 /// Strategies like the registry's, but with settings that the test knows, or none.
 const Strategy kPlain = [] {
   Strategy strategy = *find_strategy("basic");
-  strategy.settings = std::initializer_list<Setting>();
+  strategy.settings = kNone;
   return strategy;
 }();
 const Strategy kTuned = [] {
