@@ -17,9 +17,9 @@
 #include "src/batch/tell.hpp"
 #include "src/mask/file.hpp"
 #include "src/picture/bytes.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/jpeg/device.hpp"
 
 namespace convfilt {
 namespace {

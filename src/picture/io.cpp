@@ -8,8 +8,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/picture/jpeg/segments.hpp"
-#include "src/picture/jpeg/stream.hpp"
+#include "src/picture/codecs/jpeg/segments.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {

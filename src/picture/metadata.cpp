@@ -9,7 +9,7 @@
 
 #include "src/picture/byte_order.hpp"
 #include "src/picture/bytes.hpp"
-#include "src/picture/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {

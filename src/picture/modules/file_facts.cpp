@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/codec_parts.hpp"
-#include "src/picture/tiff/directory.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 
 namespace convfilt {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/base/source_text.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/sample_type.hpp"

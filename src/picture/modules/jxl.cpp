@@ -15,7 +15,7 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/source_text.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "src/base/atomic_file.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/file_facts.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,6 +1,6 @@
 /// JPEGs as bytes: which of them devices may take, and how metadata get into those that devices
 /// give.
-#include "src/picture/jpeg/stream.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 
 #include <doctest/doctest.h>
 

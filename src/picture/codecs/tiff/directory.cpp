@@ -1,4 +1,4 @@
-#include "src/picture/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 
 #include <algorithm>
 #include <array>

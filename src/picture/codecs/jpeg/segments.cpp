@@ -1,4 +1,4 @@
-#include "src/picture/jpeg/segments.hpp"
+#include "src/picture/codecs/jpeg/segments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 
 namespace convfilt::jpeg {
 namespace {

@@ -28,10 +28,10 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {

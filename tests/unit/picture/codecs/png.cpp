@@ -13,10 +13,10 @@
 #include <set>
 #include <thread>
 
+#include "src/picture/codecs/png/chunks.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/png/chunks.hpp"
 #ifdef CONVFILT_HAS_ISAL
-#include "src/picture/png/stream.hpp"
+#include "src/picture/codecs/png/stream.hpp"
 #endif
 #include "tests/support/codec_files.hpp"
 

@@ -26,13 +26,13 @@
 #include "src/base/errors.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/codecs/png/chunks.hpp"
 #include "src/picture/image.hpp"
-#include "src/picture/png/chunks.hpp"
 #ifdef CONVFILT_HAS_ISAL
-#include "src/picture/png/stream.hpp"
+#include "src/picture/codecs/png/stream.hpp"
 #endif
-#include "src/picture/codec_parts.hpp"
-#include "src/picture/left_by_jump.hpp"
+#include "src/picture/codecs/left_by_jump.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {

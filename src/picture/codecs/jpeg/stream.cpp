@@ -1,4 +1,4 @@
-#include "src/picture/jpeg/stream.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/jpeg/entropy.hpp"
-#include "src/picture/jpeg/segments.hpp"
+#include "src/picture/codecs/jpeg/entropy.hpp"
+#include "src/picture/codecs/jpeg/segments.hpp"
 
 namespace convfilt::jpeg {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/picture/png/chunks.hpp"
+#include "src/picture/codecs/png/chunks.hpp"
 
 #include <zlib.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 
 namespace convfilt::png {
 namespace {

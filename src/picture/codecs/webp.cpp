@@ -16,7 +16,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {

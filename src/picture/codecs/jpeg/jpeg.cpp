@@ -18,9 +18,9 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
-#include "src/picture/codec_parts.hpp"
-#include "src/picture/jpeg/segments.hpp"
-#include "src/picture/left_by_jump.hpp"
+#include "src/picture/codecs/jpeg/segments.hpp"
+#include "src/picture/codecs/left_by_jump.hpp"
+#include "src/picture/codecs/parts.hpp"
 
 namespace convfilt {
 namespace {

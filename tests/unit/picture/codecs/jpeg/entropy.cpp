@@ -1,5 +1,5 @@
 /// The Huffman-coded data of JPEGs, at the ends of blocks and of data, by tables made for it.
-#include "src/picture/jpeg/entropy.hpp"
+#include "src/picture/codecs/jpeg/entropy.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 /// JPEG on a GPU. Without one, or without nvImageCodec, these cases say so and check what is left.
-#include "src/picture/jpeg/device.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "src/picture/jpeg/entropy.hpp"
+#include "src/picture/codecs/jpeg/entropy.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "src/picture/jpeg/device.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 
 #include <utility>
 

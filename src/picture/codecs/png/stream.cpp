@@ -1,4 +1,4 @@
-#include "src/picture/png/stream.hpp"
+#include "src/picture/codecs/png/stream.hpp"
 
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>

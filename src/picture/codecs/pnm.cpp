@@ -10,7 +10,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
