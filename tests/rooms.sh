@@ -22,7 +22,7 @@ CLI::|<CLI/ ^app/grammar/
 \<cv::|<opencv2/ ^src/picture/modules/|^kernels/backend/host/fft\.cpp$
 jpeglib\.h|<png\.h>|tiffio\.h|<webp/|nvimgcodec ^src/picture/codecs/
 <libheif/|<jxl/ ^src/picture/modules/
-lcms2\.h|<exiv2/ ^src/picture/
+<lcms2 ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/
 \<tbb::|<tbb/|<oneapi/ ^src/batch/|^kernels/cpu/

@@ -333,7 +333,7 @@ std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
 }
 
 Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
-  TiffArea area(exif_is_little(exif).value_or(true), false);
+  TiffArea area(exif_is_little(exif).value_or(true), false, exif);
   std::vector<TiffValue> values = {fraction_value(area, kXResolution, resolution.x),
                                    fraction_value(area, kYResolution, resolution.y),
                                    area.number_value(kResolutionUnit, kTiffShort, kInch)};
@@ -342,29 +342,17 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
   const TiffStructure file(exif);
   const auto first = file.big() ? std::nullopt : file.first_directory();
   if (!first) return exif;
-  MemorySink sink;
-  sink.append(exif);
   std::vector<Bytes> added;
   for (const TiffValue& value : values) {
     const TiffEntry* const there = first->find(value.tag);
-    if (there && there->type == value.type && there->count == 1) {
-      sink.write(there->values_at, value.bytes);
-      continue;
-    }
-    Bytes entry;
-    area.append_number(entry, value.tag, 2);
-    area.append_number(entry, value.type, 2);
-    area.append_number(entry, value.count, 4);
-    if (value.bytes.size() > 4) {
-      if (sink.size() % 2) sink.append(Bytes(1));
-      area.append_number(entry, sink.size(), 4);
-      sink.append(value.bytes);
-    } else {
-      entry.insert(entry.end(), value.bytes.begin(), value.bytes.end());
-      entry.resize(12);
-    }
-    added.push_back(std::move(entry));
+    if (there && there->type == value.type && there->count == 1)
+      std::copy(value.bytes.begin(), value.bytes.end(),
+                area.bytes().begin() + std::ptrdiff_t(there->values_at));
+    else
+      added.push_back(area.entry(value));
   }
+  MemorySink sink;
+  sink.append(area.bytes());
   add_entries(sink, added);
   return sink.bytes();
 }

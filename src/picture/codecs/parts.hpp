@@ -149,27 +149,26 @@ struct Destroy {
   void operator()(auto* object) const { kDestroy(object); }
 };
 
-/// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and
-/// back.
-template <class T>
-void copy_reversed(const T* from, T* to, int width, int channels) {
-  if (channels == 1) {
-    for (int x = 0; x < width; ++x) to[x] = from[x];
-    return;
-  }
-  for (int x = 0; x < width; ++x, from += channels, to += channels) {
+template <int kChannels, class T>
+void copy_reversed(const T* from, T* to, int width) {
+  for (int x = 0; x < width; ++x, from += kChannels, to += kChannels) {
     to[0] = from[2];
     to[1] = from[1];
     to[2] = from[0];
-    if (channels == 4) to[3] = from[3];
+    if constexpr (kChannels == 4) to[3] = from[3];
   }
 }
 
-/// The same for a row of the header's depth and channels.
+/// Copies a row of the header's depth and channels, and exchanges the first and the third of 3 or 4
+/// channels: BGR becomes RGB, and back.
 inline void copy_row_reversed(const std::byte* from, std::byte* to, const Header& header) {
+  if (header.channels == 1) {
+    std::copy_n(from, row_bytes(header), to);
+    return;
+  }
   with_depth(header.depth, [&]<class T>(TypeTag<T>) {
-    copy_reversed(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), header.width,
-                  header.channels);
+    const auto copy = header.channels == 3 ? copy_reversed<3, T> : copy_reversed<4, T>;
+    copy(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), header.width);
   });
 }
 

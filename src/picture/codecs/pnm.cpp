@@ -496,8 +496,7 @@ class PnmWriter : public RowWriter {
  public:
   PnmWriter(ByteSink& sink, const Header& header, const WriteOptions&)
       : sink_(sink),
-        depth_(header.depth),
-        height_(header.height),
+        header_(header),
         from_below_(header.format == FormatId::pfm),
         row_bytes_(convfilt::row_bytes(header)) {
     const std::string text = header_text(header);
@@ -513,9 +512,9 @@ class PnmWriter : public RowWriter {
       packed_.resize(row_bytes_ * std::size_t(count));
       for (int i = 0; i < count; ++i) {
         const int place = from_below_ ? count - 1 - i : i;
-        pack(rows, y + i, packed_.data() + std::size_t(place) * row_bytes_);
+        pack(rows.row(y + i), packed_.data() + std::size_t(place) * row_bytes_);
       }
-      const int stored = from_below_ ? height_ - next_row_ - count : next_row_;
+      const int stored = from_below_ ? header_.height - next_row_ - count : next_row_;
       sink_.write(data_at_ + std::uint64_t(stored) * row_bytes_, packed_);
       next_row_ += count;
     }
@@ -546,26 +545,16 @@ class PnmWriter : public RowWriter {
            "\n";
   }
 
-  void pack(PictureView<const std::byte> rows, int y, unsigned char* to) const {
-    std::memcpy(to, rows.row(y), row_bytes_);
-    switch (depth_) {
-      case Depth::u8: swap_red_and_blue(to, rows.width, rows.channels); break;
-      case Depth::u16: {
-        auto* words = reinterpret_cast<std::uint16_t*>(to);
-        for (std::size_t i = 0; i < row_bytes_ / 2 && kHostIsLittle; ++i)
-          words[i] = swap_bytes(words[i]);
-        swap_red_and_blue(words, rows.width, rows.channels);
-        break;
-      }
-      case Depth::f32:
-        swap_red_and_blue(reinterpret_cast<float*>(to), rows.width, rows.channels);
-        break;
-    }
+  void pack(const std::byte* row, unsigned char* to) const {
+    copy_row_reversed(row, reinterpret_cast<std::byte*>(to), header_);
+    if (header_.depth != Depth::u16 || !kHostIsLittle) return;
+    auto* words = reinterpret_cast<std::uint16_t*>(to);
+    for (std::size_t i = 0; i < row_bytes_ / 2; ++i) words[i] = swap_bytes(words[i]);
   }
 
   ByteSink& sink_;
-  Depth depth_;
-  int height_, next_row_ = 0;
+  const Header header_;
+  int next_row_ = 0;
   bool from_below_;
   std::size_t row_bytes_;
   std::uint64_t data_at_ = 0;

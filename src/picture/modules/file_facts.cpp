@@ -27,6 +27,12 @@ void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
   if (facts->damage.empty() && !has_only_zeros(rest)) facts->damage = bytes_follow(rest.size());
 }
 
+/// Notes damage after which nothing can be taken.
+void lose(FileFacts* facts, std::string damage) {
+  facts->damage = std::move(damage);
+  facts->is_lost = true;
+}
+
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
 std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
@@ -309,11 +315,7 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   if (bytes.size() < kOldHeader) return;
   const std::size_t pixels_at = little_endian(bytes, 10);
   const bool old = little_endian(bytes, 14) == 12;
-  if (!old && bytes.size() < kHeader) {
-    facts->damage = ends_early("in its header");
-    facts->is_lost = true;
-    return;
-  }
+  if (!old && bytes.size() < kHeader) return lose(facts, ends_early("in its header"));
   const auto side = [&](std::size_t at) {
     return std::int64_t{std::int32_t(little_endian(bytes, at))};
   };
@@ -325,18 +327,14 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   const std::size_t colours = colours_of_bmp(bytes, old, bits);
   facts->bytes_a_pixel = bits == 32 ? 4 : 3;
   if (coding == kRunLength8 || coding == kRunLength4) {
-    if (pixels_at > bytes.size()) {
-      facts->damage = ends_early("before its first row");
-      facts->is_lost = true;
-      return;
-    }
+    if (pixels_at > bytes.size()) return lose(facts, ends_early("before its first row"));
     std::string foreign_colour;
     facts->damage = run_length_damage(bytes.subspan(pixels_at), facts->width, facts->height,
                                       coding == kRunLength4, colours, &foreign_colour);
-    facts->is_lost = facts->damage.find("ends too early") == std::string::npos;
-    if (!facts->damage.empty()) return;
-    facts->is_lost = false;
-    facts->damage = foreign_colour;
+    if (facts->damage.empty())
+      facts->damage = foreign_colour;
+    else
+      facts->is_lost = facts->damage.find("ends too early") == std::string::npos;
     return;
   }
   if (facts->width < 1 || bits < 1 || bits > 32) return;
@@ -349,7 +347,7 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
     return;
   }
   const std::uint64_t rows = bytes.size() < pixels_at ? 0 : (bytes.size() - pixels_at) / row;
-  facts->damage = ends_early(row_text(std::int64_t(rows), facts->height));
+  lose(facts, ends_early(row_text(std::int64_t(rows), facts->height)));
   facts->is_lost = rows == 0;
 }
 
@@ -376,15 +374,8 @@ std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
 /// then.
 void inspect_hdr(Bytes bytes, FileFacts* facts) {
   std::size_t at = read_hdr_size(bytes, facts);
-  facts->is_lost = true;
-  if (at == 0 || facts->width < 1 || facts->height < 1) {
-    facts->damage = "the file ends too early, or has no size (in its header)";
-    return;
-  }
-  const auto note_rest_of_hdr = [&](std::uint64_t end) {
-    facts->is_lost = false;
-    note_rest(bytes, end, facts);
-  };
+  if (at == 0 || facts->width < 1 || facts->height < 1)
+    return lose(facts, "the file ends too early, or has no size (in its header)");
   const auto width = std::uint64_t(facts->width);
   for (std::int64_t y = 0; y < facts->height; ++y) {
     const std::string where = row_text(y, facts->height);
@@ -393,38 +384,24 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
     if (width < 8 || width > 0x7FFF || (at + 4 <= bytes.size() && !marked)) {
       // Rows without run lengths; the decoder takes all that follow for such.
       const std::uint64_t rest = width * std::uint64_t(facts->height - y) * 4;
-      if (rest > bytes.size() - std::min(at, bytes.size()))
-        facts->damage = ends_early(where);
-      else
-        note_rest_of_hdr(at + rest);
-      return;
+      if (rest > bytes.size() - std::min(at, bytes.size())) return lose(facts, ends_early(where));
+      return note_rest(bytes, at + rest, facts);
     }
-    if (at + 4 <= bytes.size() && big_endian(bytes, at + 2, 2) != width) {
-      facts->damage = data_damaged(where);
-      return;
-    }
+    if (at + 4 <= bytes.size() && big_endian(bytes, at + 2, 2) != width)
+      return lose(facts, data_damaged(where));
     at += 4;
     for (int plane = 0; plane < 4; ++plane) {
       for (std::uint64_t x = 0; x < width;) {
-        if (at + 2 > bytes.size()) {
-          facts->damage = ends_early(where);
-          return;
-        }
+        if (at + 2 > bytes.size()) return lose(facts, ends_early(where));
         const unsigned code = bytes[at], count = code > 128 ? code - 128 : code;
         x += count;
         at += code > 128 ? 2 : 1 + count;
-        if (count == 0 || x > width) {
-          facts->damage = data_damaged(where);
-          return;
-        }
+        if (count == 0 || x > width) return lose(facts, data_damaged(where));
       }
     }
-    if (at > bytes.size()) {
-      facts->damage = ends_early(where);
-      return;
-    }
+    if (at > bytes.size()) return lose(facts, ends_early(where));
   }
-  note_rest_of_hdr(at);
+  note_rest(bytes, at, facts);
 }
 
 /// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
@@ -512,12 +489,10 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
 /// A table behind the header of an OpenEXR says where each piece of some rows begins, which says
 /// how long it is.
 void inspect_exr(Bytes bytes, FileFacts* facts) {
-  facts->is_lost = true;
   const ExrHeader header = read_exr_header(bytes, facts);
-  if (header.end == 0) {
-    facts->damage = header.is_damaged ? data_damaged("in its header") : ends_early("in its header");
-    return;
-  }
+  if (header.end == 0)
+    return lose(facts,
+                header.is_damaged ? data_damaged("in its header") : ends_early("in its header"));
   constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
   if (little_endian(bytes, 4) & kParts)
     facts->left_out.push_back("only the first of its parts is read");
@@ -535,11 +510,8 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
       end = std::max(end, at + 8 + length);
       return length <= bytes.size() - at - 8;
     };
-    if (is_inside()) continue;
-    facts->damage = ends_early(row_text(y, facts->height));
-    return;
+    if (!is_inside()) return lose(facts, ends_early(row_text(y, facts->height)));
   }
-  facts->is_lost = false;
   note_rest(bytes, end, facts);
 }
 

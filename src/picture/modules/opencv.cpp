@@ -62,14 +62,17 @@ cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
   return from_file ? decode_as_file(bytes) : cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
 }
 
+/// Pixels of other channels, each of which is the one of `pixels` with that number.
+cv::Mat with_channels(const cv::Mat& pixels, const std::vector<int>& numbers) {
+  cv::Mat result(pixels.size(), CV_MAKETYPE(pixels.depth(), int(numbers.size())));
+  for (int to = 0; to < result.channels(); ++to)
+    cv::mixChannels(pixels, result, {numbers[std::size_t(to)], to});
+  return result;
+}
+
 /// The pixels in a channel count and depth that a header can say.
 cv::Mat as_ours(cv::Mat pixels, ReadContext& context) {
-  if (pixels.channels() == 2) {  // grey with alpha
-    cv::Mat bgra(pixels.size(), CV_MAKETYPE(pixels.depth(), 4));
-    const int from_to[] = {0, 0, 0, 1, 0, 2, 1, 3};
-    cv::mixChannels(&pixels, 1, &bgra, 1, from_to, 4);
-    pixels = bgra;
-  }
+  if (pixels.channels() == 2) pixels = with_channels(pixels, {0, 0, 0, 1});  // grey with alpha
   double scale = 0;
   switch (pixels.depth()) {
     case CV_8S: scale = 1.0 / INT8_MAX; break;
@@ -95,18 +98,9 @@ PictureView<std::byte> view_of(cv::Mat& pixels) {
 }
 
 cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
-  if (facts.drop_alpha && pixels.channels() == 4) {
-    cv::Mat colours(pixels.size(), CV_MAKETYPE(pixels.depth(), 3));
-    const int from_to[] = {0, 0, 1, 1, 2, 2};
-    cv::mixChannels(&pixels, 1, &colours, 1, from_to, 3);
-    pixels = colours;
-  }
-  if (facts.swap_red_blue && pixels.channels() >= 3) {
-    cv::Mat swapped(pixels.size(), pixels.type());
-    const int from_to[] = {0, 2, 1, 1, 2, 0, 3, 3};
-    cv::mixChannels(&pixels, 1, &swapped, 1, from_to, std::size_t(pixels.channels()));
-    pixels = swapped;
-  }
+  if (facts.drop_alpha && pixels.channels() == 4) pixels = with_channels(pixels, {0, 1, 2});
+  if (facts.swap_red_blue && pixels.channels() == 3) pixels = with_channels(pixels, {2, 1, 0});
+  if (facts.swap_red_blue && pixels.channels() == 4) pixels = with_channels(pixels, {2, 1, 0, 3});
   if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
   if (facts.invert) cv::bitwise_not(pixels, pixels);
   if (facts.premultiplied && pixels.channels() == 4)

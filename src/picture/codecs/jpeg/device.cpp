@@ -6,6 +6,30 @@
 
 namespace convfilt {
 
+class DeviceJpeg::State {
+ public:
+  virtual ~State() = default;
+  virtual std::vector<bool> decode(std::span<const Input> inputs, void* stream) = 0;
+  virtual std::vector<std::vector<unsigned char>> encode(std::span<const Output> outputs,
+                                                         void* stream) = 0;
+  virtual void release() = 0;
+};
+
+DeviceJpeg::~DeviceJpeg() = default;
+
+std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void* stream) {
+  return state_->decode(inputs, stream);
+}
+
+std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Output> outputs,
+                                                           void* stream) {
+  return state_->encode(outputs, stream);
+}
+
+void DeviceJpeg::release() {
+  state_->release();
+}
+
 bool DeviceJpeg::has(Subsampling subsampling) {
   const auto is_one_or_two = [](int factor) { return factor == 1 || factor == 2; };
   return is_one_or_two(subsampling.across) && is_one_or_two(subsampling.down);
@@ -18,13 +42,13 @@ bool DeviceJpeg::has(Subsampling subsampling) {
 #include <nvimgcodec.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <mutex>
 #include <new>
-#include <optional>
+#include <set>
 #include <type_traits>
 
 #include "kernels/backend/device_errors.hpp"
@@ -37,25 +61,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library's functions, by their names.
+/// The library's functions: our name for each, and the library's.
+#define CONVFILT_FUNCTIONS(USE)                             \
+  USE(get_properties, nvimgcodecGetProperties)              \
+  USE(create_instance, nvimgcodecInstanceCreate)            \
+  USE(create_extension, nvimgcodecExtensionCreate)          \
+  USE(wait, nvimgcodecFutureWaitForAll)                     \
+  USE(get_status, nvimgcodecFutureGetProcessingStatus)      \
+  USE(destroy_future, nvimgcodecFutureDestroy)              \
+  USE(create_image, nvimgcodecImageCreate)                  \
+  USE(destroy_image, nvimgcodecImageDestroy)                \
+  USE(create_source, nvimgcodecCodeStreamCreateFromHostMem) \
+  USE(create_sink, nvimgcodecCodeStreamCreateToHostMem)     \
+  USE(destroy_stream, nvimgcodecCodeStreamDestroy)          \
+  USE(create_decoder, nvimgcodecDecoderCreate)              \
+  USE(destroy_decoder, nvimgcodecDecoderDestroy)            \
+  USE(decode, nvimgcodecDecoderDecode)                      \
+  USE(create_encoder, nvimgcodecEncoderCreate)              \
+  USE(destroy_encoder, nvimgcodecEncoderDestroy)            \
+  USE(encode, nvimgcodecEncoderEncode)
+
 struct Functions {
-  decltype(&nvimgcodecGetProperties) get_properties;
-  decltype(&nvimgcodecInstanceCreate) create_instance;
-  decltype(&nvimgcodecExtensionCreate) create_extension;
-  decltype(&nvimgcodecFutureWaitForAll) wait;
-  decltype(&nvimgcodecFutureGetProcessingStatus) get_status;
-  decltype(&nvimgcodecFutureDestroy) destroy_future;
-  decltype(&nvimgcodecImageCreate) create_image;
-  decltype(&nvimgcodecImageDestroy) destroy_image;
-  decltype(&nvimgcodecCodeStreamCreateFromHostMem) create_source;
-  decltype(&nvimgcodecCodeStreamCreateToHostMem) create_sink;
-  decltype(&nvimgcodecCodeStreamDestroy) destroy_stream;
-  decltype(&nvimgcodecDecoderCreate) create_decoder;
-  decltype(&nvimgcodecDecoderDestroy) destroy_decoder;
-  decltype(&nvimgcodecDecoderDecode) decode;
-  decltype(&nvimgcodecEncoderCreate) create_encoder;
-  decltype(&nvimgcodecEncoderDestroy) destroy_encoder;
-  decltype(&nvimgcodecEncoderEncode) encode;
+#define CONVFILT_DECLARE(name, function) decltype(&function) name;
+  CONVFILT_FUNCTIONS(CONVFILT_DECLARE)
 };
 
 /// A structure of the library, which begins with its type and its size.
@@ -194,23 +222,8 @@ class Library {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
       if (!function && missing.empty()) fail(std::string("its library has no ") + name);
     };
-    find(call.get_properties, "nvimgcodecGetProperties");
-    find(call.create_instance, "nvimgcodecInstanceCreate");
-    find(call.create_extension, "nvimgcodecExtensionCreate");
-    find(call.wait, "nvimgcodecFutureWaitForAll");
-    find(call.get_status, "nvimgcodecFutureGetProcessingStatus");
-    find(call.destroy_future, "nvimgcodecFutureDestroy");
-    find(call.create_image, "nvimgcodecImageCreate");
-    find(call.destroy_image, "nvimgcodecImageDestroy");
-    find(call.create_source, "nvimgcodecCodeStreamCreateFromHostMem");
-    find(call.create_sink, "nvimgcodecCodeStreamCreateToHostMem");
-    find(call.destroy_stream, "nvimgcodecCodeStreamDestroy");
-    find(call.create_decoder, "nvimgcodecDecoderCreate");
-    find(call.destroy_decoder, "nvimgcodecDecoderDestroy");
-    find(call.decode, "nvimgcodecDecoderDecode");
-    find(call.create_encoder, "nvimgcodecEncoderCreate");
-    find(call.destroy_encoder, "nvimgcodecEncoderDestroy");
-    find(call.encode, "nvimgcodecEncoderEncode");
+#define CONVFILT_FIND(name, function) find(call.name, #function);
+    CONVFILT_FUNCTIONS(CONVFILT_FIND)
     return missing.empty();
   }
 };
@@ -294,49 +307,16 @@ const std::vector<unsigned char>& trial_jpeg() {
   return file;
 }
 
-/// The kinds that there are, the faster first.
-constexpr nvimgcodecBackendKind_t kDecoders[] = {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY,
-                                                 NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU};
-
-/// The kind of all decoders of this process.
-class DecoderKind {
- public:
-  static DecoderKind& common() {
-    static DecoderKind kind;
-    return kind;
-  }
-
-  std::string name() {
-    const std::lock_guard lock(mutex_);
-    return kind_ ? name_of(*kind_) : "";
-  }
-
-  void keep_to(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    for (const nvimgcodecBackendKind_t kind : kDecoders)
-      if (name == name_of(kind)) kind_ = kind;
-  }
-
-  bool may_be(nvimgcodecBackendKind_t kind) {
-    const std::lock_guard lock(mutex_);
-    return !kind_ || *kind_ == kind;
-  }
-
-  /// The first that asks decides. False where another kind was decided on meanwhile.
-  bool is_now(nvimgcodecBackendKind_t kind) {
-    const std::lock_guard lock(mutex_);
-    if (!kind_) kind_ = kind;
-    return *kind_ == kind;
-  }
-
- private:
-  static std::string name_of(nvimgcodecBackendKind_t kind) {
-    return kind == NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY ? "hardware" : "hybrid";
-  }
-
-  std::mutex mutex_;
-  std::optional<nvimgcodecBackendKind_t> kind_;
+/// The kinds of decoders, the faster first.
+struct Kind {
+  const char* name;
+  nvimgcodecBackendKind_t backend;
 };
+constexpr Kind kKinds[] = {{"hardware", NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY},
+                           {"hybrid", NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU}};
+
+/// The kind of all decoders of this process; null until the first is made, which decides.
+std::atomic<const Kind*> common_kind{nullptr};
 
 unsigned char* resize(void* file, std::size_t bytes) noexcept try {
   auto& vector = *static_cast<std::vector<unsigned char>*>(file);
@@ -376,30 +356,19 @@ struct Allocators {
       structure<nvimgcodecPinnedAllocator_t>(NVIMGCODEC_STRUCTURE_TYPE_PINNED_ALLOCATOR);
 };
 
-}  // namespace
-
-struct DeviceJpeg::State {
-  using Stream = Owned<nvimgcodecCodeStream_t>;
-  using Picture = Owned<nvimgcodecImage_t>;
-
-  const Library& library = Library::get();
-  const Functions& call = library.call;
-  std::unique_ptr<Allocators> allocators;  ///< null where the library brings its memory itself
-  Owned<nvimgcodecDecoder_t> decoder{call.destroy_decoder};
-  Owned<nvimgcodecEncoder_t> encoder{call.destroy_encoder};
-
-  /// Makes a decoder and an encoder that use one kind of backend each. Where there are two, the
-  /// library shares a batch out among them by the sizes of earlier batches, and each rounds in its
-  /// own way; the bytes must not depend on load. For the same reason no codec on the host is among
-  /// them.
-  State(int device, int threads, nvimgcodecBackendKind_t decoders, Memory memory) {
+/// A decoder and an encoder that use one kind of backend each. Where there are two, the library
+/// shares a batch out among them by the sizes of earlier batches, and each rounds differently; the
+/// bytes must not depend on load. For the same reason no codec on the host is among them.
+class LibraryCodec : public DeviceJpeg::State {
+ public:
+  LibraryCodec(int device, int threads, const Kind& kind, DeviceJpeg::Memory memory) {
     auto how = structure<nvimgcodecExecutionParams_t>(NVIMGCODEC_STRUCTURE_TYPE_EXECUTION_PARAMS);
     how.device_id = device;
     how.max_num_cpu_threads = threads;
-    if (memory == Memory::pools && DevicePools::are_supported(device)) {
-      allocators = std::make_unique<Allocators>(device);
-      how.device_allocator = &allocators->device;
-      how.pinned_allocator = &allocators->pinned;
+    if (memory == DeviceJpeg::Memory::pools && DevicePools::are_supported(device)) {
+      allocators_ = std::make_unique<Allocators>(device);
+      how.device_allocator = &allocators_->device;
+      how.pinned_allocator = &allocators_->pinned;
     }
     auto backend = structure<nvimgcodecBackend_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND);
     backend.params = structure<nvimgcodecBackendParams_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND_PARAMS);
@@ -407,13 +376,86 @@ struct DeviceJpeg::State {
     backend.params.load_hint_policy = NVIMGCODEC_LOAD_HINT_POLICY_FIXED;
     how.num_backends = 1;
     how.backends = &backend;
-    backend.kind = decoders;
+    backend.kind = kind.backend;
     // libjpeg-turbo smooths chroma in this way, too.
-    check(call.create_decoder(library.instance, decoder.address(), &how, ":fancy_upsampling=1"),
+    check(call_.create_decoder(library_.instance, decoder_.address(), &how, ":fancy_upsampling=1"),
           "decoder");
     backend.kind = NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU;
-    check(call.create_encoder(library.instance, encoder.address(), &how, nullptr), "encoder");
+    check(call_.create_encoder(library_.instance, encoder_.address(), &how, nullptr), "encoder");
   }
+
+  std::vector<bool> decode(std::span<const DeviceJpeg::Input> inputs, void* stream) override {
+    std::vector<bool> done(inputs.size(), false);
+    auto how = structure<nvimgcodecDecodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_DECODE_PARAMS);
+    how.apply_exif_orientation = 1;
+    // The library's batches have one format.
+    for (const int channels : {1, 3}) {
+      Batch batch;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const DeviceJpeg::Input& input = inputs[i];
+        if (input.pixels.channels != channels) continue;
+        const nvimgcodecImageInfo_t info = info_of(input.pixels, input.orientation, stream);
+        add(batch, i, info, [&](nvimgcodecCodeStream_t* source) {
+          return call_.create_source(library_.instance, source, input.file.data(),
+                                     input.file.size(), nullptr);
+        });
+      }
+      run(batch, done, [&](const auto& files, const auto& pictures, nvimgcodecFuture_t* future) {
+        return call_.decode(decoder_.get(), files.data(), pictures.data(), int(files.size()), &how,
+                            future);
+      });
+    }
+    check_memory(done);
+    return done;
+  }
+
+  std::vector<std::vector<unsigned char>> encode(std::span<const DeviceJpeg::Output> outputs,
+                                                 void* stream) override {
+    std::vector<std::vector<unsigned char>> encoded(outputs.size());
+    std::vector<bool> done(outputs.size(), false);
+    auto how = structure<nvimgcodecEncodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_ENCODE_PARAMS);
+    how.quality_type = NVIMGCODEC_QUALITY_TYPE_QUALITY;
+    // The library takes the quality for a batch, so a batch goes in groups of one quality.
+    std::set<int> qualities;
+    for (const DeviceJpeg::Output& output : outputs) qualities.insert(output.quality);
+    for (const int quality : qualities) {
+      how.quality_value = float(quality);
+      Batch batch;
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (outputs[i].quality != quality) continue;
+        const nvimgcodecImageInfo_t info = info_of(outputs[i].pixels, 1, stream);
+        nvimgcodecImageInfo_t coded = info;
+        std::strncpy(coded.codec_name, "jpeg", sizeof coded.codec_name - 1);
+        if (outputs[i].pixels.channels > 1) {
+          coded.color_spec = NVIMGCODEC_COLORSPEC_SYCC;
+          coded.chroma_subsampling = sampling_of(outputs[i].subsampling);
+        }
+        add(batch, i, info, [&](nvimgcodecCodeStream_t* sink) {
+          return call_.create_sink(library_.instance, sink, &encoded[i], resize, &coded);
+        });
+      }
+      run(batch, done, [&](const auto& files, const auto& pictures, nvimgcodecFuture_t* future) {
+        return call_.encode(encoder_.get(), pictures.data(), files.data(), int(files.size()), &how,
+                            future);
+      });
+    }
+    for (std::size_t i = 0; i < encoded.size(); ++i)
+      if (!done[i]) encoded[i].clear();
+    check_memory(done);
+    return encoded;
+  }
+
+  void release() override {
+    if (allocators_) allocators_->pools.release();
+  }
+
+ private:
+  /// The pictures of a batch that the library took, with their places in it.
+  struct Batch {
+    std::vector<Owned<nvimgcodecCodeStream_t>> files;
+    std::vector<Owned<nvimgcodecImage_t>> pictures;
+    std::vector<std::size_t> places;
+  };
 
   static void check(nvimgcodecStatus_t status, const char* what) {
     if (status != NVIMGCODEC_STATUS_SUCCESS)
@@ -423,77 +465,59 @@ struct DeviceJpeg::State {
 
   /// Throws where pictures have failed and memory was short meanwhile. The library itself tells
   /// that like any other failure.
-  void check_memory(bool any_failed) const {
-    const bool was_short = allocators && allocators->pools.was_short();
-    if (any_failed && was_short)
+  void check_memory(const std::vector<bool>& done) const {
+    const bool was_short = allocators_ && allocators_->pools.was_short();
+    if (was_short && std::ranges::find(done, false) != done.end())
       throw DeviceMemoryError("nvImageCodec: too little memory on the device");
   }
 
-  /// What became of each picture of a batch, once all are done.
-  std::vector<bool> results(nvimgcodecStatus_t status, nvimgcodecFuture_t pending,
-                            std::size_t count) const {
-    Owned<nvimgcodecFuture_t> future(call.destroy_future);
-    *future.address() = pending;
-    std::vector<bool> done(count, false);
+  /// Adds a picture to a batch, unless the library refuses it. `make` makes its file.
+  template <class Make>
+  void add(Batch& batch, std::size_t place, const nvimgcodecImageInfo_t& info, Make make) const {
+    Owned file(call_.destroy_stream);
+    Owned picture(call_.destroy_image);
+    if (make(file.address()) != NVIMGCODEC_STATUS_SUCCESS ||
+        call_.create_image(library_.instance, picture.address(), &info) !=
+            NVIMGCODEC_STATUS_SUCCESS)
+      return;
+    batch.files.push_back(std::move(file));
+    batch.pictures.push_back(std::move(picture));
+    batch.places.push_back(place);
+  }
+
+  /// Lets `begin` start the work on a batch, waits for its end, and notes what could be done.
+  template <class Begin>
+  void run(const Batch& batch, std::vector<bool>& done, Begin begin) const {
+    if (batch.places.empty()) return;
+    Owned future(call_.destroy_future);
+    const nvimgcodecStatus_t status =
+        begin(handles(batch.files), handles(batch.pictures), future.address());
     // Whatever was begun must have ended before its pixels and files go.
-    if (pending) call.wait(pending);
-    if (status != NVIMGCODEC_STATUS_SUCCESS || !pending) return done;
+    if (future.get()) call_.wait(future.get());
+    std::size_t count = batch.places.size();
     std::vector<nvimgcodecProcessingStatus_t> statuses(count);
-    std::size_t size = count;
-    if (call.get_status(pending, statuses.data(), &size) != NVIMGCODEC_STATUS_SUCCESS) return done;
-    for (std::size_t i = 0; i < count; ++i)
-      done[i] = statuses[i] == NVIMGCODEC_PROCESSING_STATUS_SUCCESS;
-    return done;
+    if (status != NVIMGCODEC_STATUS_SUCCESS || !future.get() ||
+        call_.get_status(future.get(), statuses.data(), &count) != NVIMGCODEC_STATUS_SUCCESS)
+      return;
+    for (std::size_t i = 0; i < statuses.size(); ++i)
+      done[batch.places[i]] = statuses[i] == NVIMGCODEC_PROCESSING_STATUS_SUCCESS;
   }
 
-  /// Those of a batch that the library took, with their places in it.
-  struct Batch {
-    std::vector<Stream> streams;
-    std::vector<Picture> pictures;
-    std::vector<std::size_t> places;
-
-    template <class Handle>
-    static std::vector<Handle> handles(const std::vector<Owned<Handle>>& owners) {
-      std::vector<Handle> all;
-      for (const Owned<Handle>& owner : owners) all.push_back(owner.get());
-      return all;
-    }
-
-    void add(Stream stream, Picture picture, std::size_t place) {
-      streams.push_back(std::move(stream));
-      pictures.push_back(std::move(picture));
-      places.push_back(place);
-    }
-  };
-
-  /// Adds those of that many channels.
-  void add_inputs(std::span<const Input> inputs, int channels, void* stream, Batch& batch) const {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Input& input = inputs[i];
-      if (input.pixels.channels != channels) continue;
-      Stream source(call.destroy_stream);
-      Picture picture(call.destroy_image);
-      const nvimgcodecImageInfo_t info = info_of(input.pixels, input.orientation, stream);
-      if (call.create_source(library.instance, source.address(), input.file.data(),
-                             input.file.size(), nullptr) == NVIMGCODEC_STATUS_SUCCESS &&
-          call.create_image(library.instance, picture.address(), &info) ==
-              NVIMGCODEC_STATUS_SUCCESS)
-        batch.add(std::move(source), std::move(picture), i);
-    }
+  template <class Handle>
+  static std::vector<Handle> handles(const std::vector<Owned<Handle>>& owners) {
+    std::vector<Handle> all;
+    for (const Owned<Handle>& owner : owners) all.push_back(owner.get());
+    return all;
   }
 
-  void decode(const Batch& batch, std::vector<bool>& done) const {
-    auto how = structure<nvimgcodecDecodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_DECODE_PARAMS);
-    how.apply_exif_orientation = 1;
-    const auto streams = Batch::handles(batch.streams);
-    const auto pictures = Batch::handles(batch.pictures);
-    nvimgcodecFuture_t future = nullptr;
-    const nvimgcodecStatus_t status = call.decode(decoder.get(), streams.data(), pictures.data(),
-                                                  int(streams.size()), &how, &future);
-    const std::vector<bool> could = results(status, future, streams.size());
-    for (std::size_t i = 0; i < could.size(); ++i) done[batch.places[i]] = could[i];
-  }
+  const Library& library_ = Library::get();
+  const Functions& call_ = library_.call;
+  std::unique_ptr<Allocators> allocators_;  ///< null where the library brings its memory itself
+  Owned<nvimgcodecDecoder_t> decoder_{call_.destroy_decoder};
+  Owned<nvimgcodecEncoder_t> encoder_{call_.destroy_encoder};
 };
+
+}  // namespace
 
 const std::string& DeviceJpeg::missing() {
   return Library::get().missing;
@@ -504,11 +528,13 @@ const std::string& DeviceJpeg::version() {
 }
 
 std::string DeviceJpeg::decoders() {
-  return DecoderKind::common().name();
+  const Kind* const kind = common_kind;
+  return kind ? kind->name : "";
 }
 
 void DeviceJpeg::keep_to(const std::string& decoders) {
-  DecoderKind::common().keep_to(decoders);
+  for (const Kind& kind : kKinds)
+    if (decoders == kind.name) common_kind = &kind;
 }
 
 DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
@@ -517,11 +543,10 @@ DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
   DeviceQueue queue(device);
   const Input input{
       trial_jpeg(), 1, {queue.reserve(3 * kSide * kSide), kSide, kSide, 3, 3 * kSide}};
-  DecoderKind& common = DecoderKind::common();
   std::string why = "it decodes nothing";
   // Not every device decodes in hardware, and the library says so only when it is asked to.
-  for (const nvimgcodecBackendKind_t kind : kDecoders) {
-    if (!common.may_be(kind)) {
+  for (const Kind& kind : kKinds) {
+    if (const Kind* const common = common_kind; common && common != &kind) {
       why =
           "it has no decoder of the kind that read this run's other pictures, and kinds round "
           "differently";
@@ -529,7 +554,7 @@ DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
     }
     bool could = false;
     try {
-      state_ = std::make_unique<State>(device, threads, kind, memory);
+      state_ = std::make_unique<LibraryCodec>(device, threads, kind, memory);
       could = decode({&input, 1}, queue.stream()).front();
     } catch (const DeviceMemoryError&) {
       throw;
@@ -537,73 +562,12 @@ DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
       why = error.what();
     }
     queue.synchronize();
-    if (could && common.is_now(kind)) return;
+    // Another kind may have been decided on meanwhile.
+    const Kind* before = nullptr;
+    if (could && (common_kind.compare_exchange_strong(before, &kind) || before == &kind)) return;
   }
   throw DeviceError("nvImageCodec on cuda:" + std::to_string(device) + ": " + why +
                     "; try --codec=cpu");
-}
-
-DeviceJpeg::~DeviceJpeg() = default;
-
-std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void* stream) {
-  std::vector<bool> done(inputs.size(), false);
-  // The library's batches have one format.
-  for (const int channels : {1, 3}) {
-    State::Batch batch;
-    state_->add_inputs(inputs, channels, stream, batch);
-    if (!batch.places.empty()) state_->decode(batch, done);
-  }
-  state_->check_memory(std::ranges::find(done, false) != done.end());
-  return done;
-}
-
-std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Output> outputs,
-                                                           void* stream) {
-  const Functions& call = state_->call;
-  std::vector<std::vector<unsigned char>> files(outputs.size());
-  // The library takes the quality for a batch, so a batch goes in groups of one quality.
-  std::vector<bool> taken(outputs.size(), false);
-  for (std::size_t first = 0; first < outputs.size(); ++first) {
-    if (taken[first]) continue;
-    const int quality = outputs[first].quality;
-    State::Batch batch;
-    for (std::size_t i = first; i < outputs.size(); ++i) {
-      if (outputs[i].quality != quality) continue;
-      taken[i] = true;
-      State::Stream sink(call.destroy_stream);
-      State::Picture picture(call.destroy_image);
-      const nvimgcodecImageInfo_t info = info_of(outputs[i].pixels, 1, stream);
-      nvimgcodecImageInfo_t encoded = info;
-      std::strncpy(encoded.codec_name, "jpeg", sizeof encoded.codec_name - 1);
-      if (outputs[i].pixels.channels > 1) {
-        encoded.color_spec = NVIMGCODEC_COLORSPEC_SYCC;
-        encoded.chroma_subsampling = sampling_of(outputs[i].subsampling);
-      }
-      if (call.create_image(state_->library.instance, picture.address(), &info) ==
-              NVIMGCODEC_STATUS_SUCCESS &&
-          call.create_sink(state_->library.instance, sink.address(), &files[i], resize, &encoded) ==
-              NVIMGCODEC_STATUS_SUCCESS)
-        batch.add(std::move(sink), std::move(picture), i);
-    }
-    if (batch.places.empty()) continue;
-    auto how = structure<nvimgcodecEncodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_ENCODE_PARAMS);
-    how.quality_type = NVIMGCODEC_QUALITY_TYPE_QUALITY;
-    how.quality_value = float(quality);
-    const auto streams = State::Batch::handles(batch.streams);
-    const auto pictures = State::Batch::handles(batch.pictures);
-    nvimgcodecFuture_t future = nullptr;
-    const nvimgcodecStatus_t status = call.encode(
-        state_->encoder.get(), pictures.data(), streams.data(), int(streams.size()), &how, &future);
-    const std::vector<bool> results = state_->results(status, future, streams.size());
-    for (std::size_t i = 0; i < results.size(); ++i)
-      if (!results[i]) files[batch.places[i]].clear();
-  }
-  state_->check_memory(std::ranges::any_of(files, [](const auto& file) { return file.empty(); }));
-  return files;
-}
-
-void DeviceJpeg::release() {
-  if (state_->allocators) state_->allocators->pools.release();
 }
 
 }  // namespace convfilt
@@ -611,8 +575,6 @@ void DeviceJpeg::release() {
 #else
 
 namespace convfilt {
-
-struct DeviceJpeg::State {};
 
 const std::string& DeviceJpeg::missing() {
   static const std::string why =
@@ -635,18 +597,6 @@ void DeviceJpeg::keep_to(const std::string&) {}
 DeviceJpeg::DeviceJpeg(int, int, Memory) {
   throw DeviceError(missing());
 }
-
-DeviceJpeg::~DeviceJpeg() = default;
-
-std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void*) {
-  return std::vector<bool>(inputs.size(), false);
-}
-
-std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Output> outputs, void*) {
-  return std::vector<std::vector<unsigned char>>(outputs.size());
-}
-
-void DeviceJpeg::release() {}
 
 }  // namespace convfilt
 

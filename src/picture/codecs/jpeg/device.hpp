@@ -24,8 +24,8 @@ class DeviceJpeg {
   /// The library's version, such as "0.9.0"; empty where it is missing.
   static const std::string& version();
 
-  /// The kind of all decoders of this process, "hardware" or "hybrid", which round in ways of their
-  /// own; empty before the first is made, which finds out.
+  /// The kind of all decoders of this process, "hardware" or "hybrid", which round
+  /// differently; empty before the first is made, which finds out.
   static std::string decoders();
 
   /// All decoders that are made from now on are of that kind, which decoders() said in an earlier
@@ -72,8 +72,9 @@ class DeviceJpeg {
   /// Gives memory of the device back that was kept for the next batch.
   void release();
 
+  class State;  ///< the library's decoder and encoder
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -1,13 +1,16 @@
 #include "src/picture/codecs/jpeg/segments.hpp"
 
+#include <lcms2_plugin.h>
+
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <map>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -33,48 +36,35 @@ constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
 constexpr std::size_t kGuid = 32;               // digits of the MD5 sum of an extension
 
+View bytes_of(std::string_view text) {
+  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
+}
+
 void append(Bytes& to, View bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-void append(Bytes& to, std::string_view text) {
-  to.insert(to.end(), text.begin(), text.end());
+Segment segment_of(Marker marker, std::initializer_list<View> parts) {
+  Segment segment{marker, {}};
+  for (const View part : parts) append(segment.payload, part);
+  return segment;
 }
 
-/// RFC 1321. XMP names an extension by this sum.
-std::string md5_in_hexadecimal(std::string_view text) {
-  constexpr int kTurns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
-  Bytes padded(text.begin(), text.end());
-  padded.push_back(0x80);
-  padded.resize((padded.size() + 8 + 63) / 64 * 64);
-  padded.resize(padded.size() - 8);
-  append_number(padded, text.size() * 8, 8, true);
-  std::array<std::uint32_t, 4> sum = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-  for (std::size_t block = 0; block < padded.size(); block += 64) {
-    auto [a, b, c, d] = sum;
-    for (unsigned i = 0; i < 64; ++i) {
-      const unsigned round = i / 16;
-      const std::uint32_t mixed = round == 0   ? (b & c) | (~b & d)
-                                  : round == 1 ? (d & b) | (~d & c)
-                                  : round == 2 ? b ^ c ^ d
-                                               : c ^ (b | ~d);
-      constexpr unsigned kStep[] = {1, 5, 3, 7}, kFirst[] = {0, 1, 5, 0};
-      const std::size_t word = block + std::size_t((kStep[round] * i + kFirst[round]) % 16) * 4;
-      const auto input = std::uint32_t(little_endian(padded, word));
-      const auto constant = std::uint32_t(std::floor(std::abs(std::sin(double(i + 1))) * 0x1p32));
-      const std::uint32_t turned = std::rotl(a + mixed + constant + input, kTurns[round][i % 4]);
-      a = std::exchange(d, std::exchange(c, std::exchange(b, b + turned)));
-    }
-    const std::array<std::uint32_t, 4> added = {a, b, c, d};
-    for (std::size_t k = 0; k < 4; ++k) sum[k] += added[k];
-  }
+/// As many of the bytes from `at` on as there are, up to `most`.
+View part_of(View bytes, std::size_t at, std::size_t most) {
+  return bytes.subspan(at, std::min(most, bytes.size() - at));
+}
+
+/// XMP names an extension by this sum.
+std::string md5_in_hexadecimal(View bytes) {
+  const cmsHANDLE sum = cmsMD5alloc(nullptr);
+  if (!sum) throw std::bad_alloc();
+  cmsMD5add(sum, bytes.data(), cmsUInt32Number(bytes.size()));
+  cmsProfileID made;
+  cmsMD5finish(&made, sum);
   std::string digits;
-  for (const std::uint32_t word : sum) {
-    for (int byte = 0; byte < 4; ++byte) {
-      for (const int shift : {4, 0})
-        digits.push_back("0123456789ABCDEF"[word >> (8 * byte + shift) & 15]);
-    }
-  }
+  for (const unsigned byte : made.ID8)
+    digits += {"0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
   return digits;
 }
 
@@ -226,15 +216,9 @@ std::string_view without_wrapper(std::string_view xml) {
   return xml;
 }
 
-void add_packet(const Bytes& xmp, std::vector<Segment>& list) {
-  const auto add = [&](std::string_view mark, View data) {
-    Bytes payload;
-    append(payload, mark);
-    append(payload, data);
-    list.push_back({kApp1, std::move(payload)});
-  };
-  if (xmp.size() <= kLargestPacket) return add(kXmp, xmp);
-  const std::string_view extension = without_wrapper(text_of(xmp));
+void add_packet(View xmp, std::vector<Segment>& list) {
+  if (xmp.size() <= kLargestPacket) return list.push_back(segment_of(kApp1, {bytes_of(kXmp), xmp}));
+  const View extension = bytes_of(without_wrapper(text_of(xmp)));
   const std::string guid = md5_in_hexadecimal(extension);
   const std::string packet =
       "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
@@ -243,18 +227,17 @@ void add_packet(const Bytes& xmp, std::vector<Segment>& list) {
       "<rdf:Description rdf:about=\"\" xmlns:xmpNote=\"http://ns.adobe.com/xmp/note/\" "
       "xmpNote:HasExtendedXMP=\"" +
       guid + "\"/></rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>";
-  add(kXmp, Bytes(packet.begin(), packet.end()));
+  list.push_back(segment_of(kApp1, {bytes_of(kXmp), bytes_of(packet)}));
   for (std::size_t at = 0; at < extension.size(); at += kExtensionPart) {
-    Bytes part;
-    append(part, std::string_view(guid));
-    append_big_endian(part, extension.size(), 4);
-    append_big_endian(part, at, 4);
-    append(part, extension.substr(at, kExtensionPart));
-    add(kExtension, part);
+    Bytes place;
+    append_big_endian(place, extension.size(), 4);
+    append_big_endian(place, at, 4);
+    list.push_back(segment_of(kApp1, {bytes_of(kExtension), bytes_of(guid), place,
+                                      part_of(extension, at, kExtensionPart)}));
   }
 }
 
-void add_profile(const Bytes& icc, Segments& segments) {
+void add_profile(View icc, Segments& segments) {
   constexpr std::size_t kPart = kLargestPayload - kIcc.size() - 2, kMostParts = 255;
   const std::size_t count = (icc.size() + kPart - 1) / kPart;
   if (count > kMostParts) {
@@ -262,12 +245,10 @@ void add_profile(const Bytes& icc, Segments& segments) {
     return;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    Bytes payload;
-    append(payload, kIcc);
-    append_big_endian(payload, i + 1, 1);
-    append_big_endian(payload, count, 1);
-    append(payload, View(icc).subspan(i * kPart, std::min(kPart, icc.size() - i * kPart)));
-    segments.list.push_back({kApp2, std::move(payload)});
+    const unsigned char place[] = {static_cast<unsigned char>(i + 1),
+                                   static_cast<unsigned char>(count)};
+    segments.list.push_back(
+        segment_of(kApp2, {bytes_of(kIcc), place, part_of(icc, i * kPart, kPart)}));
   }
 }
 
@@ -275,12 +256,8 @@ void add_profile(const Bytes& icc, Segments& segments) {
 void add_iptc(const Bytes& iptc, std::vector<Segment>& list) {
   constexpr std::size_t kPart = kLargestPayload - kPhotoshop.size();
   const Bytes resource = iptc_resource(iptc);
-  for (std::size_t at = 0; at < resource.size(); at += kPart) {
-    Bytes payload;
-    append(payload, kPhotoshop);
-    append(payload, View(resource).subspan(at, std::min(kPart, resource.size() - at)));
-    list.push_back({kApp13, std::move(payload)});
-  }
+  for (std::size_t at = 0; at < resource.size(); at += kPart)
+    list.push_back(segment_of(kApp13, {bytes_of(kPhotoshop), part_of(resource, at, kPart)}));
 }
 
 /// CIPA DC-007: a directory has a value of 16 bytes for each picture.
@@ -366,10 +343,7 @@ Segments segments_of(const Metadata& metadata) {
   if (metadata.exif.size() > kLargestPayload - kExif.size()) {
     segments.left_out.push_back("its EXIF data are larger than a JPEG holds and are left out");
   } else if (!metadata.exif.empty()) {
-    Bytes payload;
-    append(payload, kExif);
-    append(payload, metadata.exif);
-    segments.list.push_back({kApp1, std::move(payload)});
+    segments.list.push_back(segment_of(kApp1, {bytes_of(kExif), metadata.exif}));
   }
   if (!metadata.xmp.empty()) add_packet(metadata.xmp, segments.list);
   if (!metadata.iptc.empty()) add_iptc(metadata.iptc, segments.list);
@@ -393,15 +367,13 @@ Density density_of(const std::optional<Metadata::Resolution>& resolution) {
   return {kPerInch, whole(resolution->x), whole(resolution->y)};
 }
 
-Bytes jfif_payload(const std::optional<Metadata::Resolution>& resolution) {
+Segment jfif_segment(const std::optional<Metadata::Resolution>& resolution) {
   const Density density = density_of(resolution);
-  Bytes payload;
-  append(payload, "JFIF\0\1\1"sv);  // version 1.01, as libjpeg writes it
-  payload.push_back(density.unit);
-  append_big_endian(payload, density.x, 2);
-  append_big_endian(payload, density.y, 2);
-  append(payload, "\0\0"sv);  // no thumbnail
-  return payload;
+  Bytes resolved = {density.unit};
+  append_big_endian(resolved, density.x, 2);
+  append_big_endian(resolved, density.y, 2);
+  // Version 1.01, as libjpeg writes it, and no thumbnail.
+  return segment_of(kApp0, {bytes_of("JFIF\0\1\1"sv), resolved, bytes_of("\0\0"sv)});
 }
 
 }  // namespace convfilt::jpeg

@@ -64,7 +64,7 @@ struct Density {
 
 Density density_of(const std::optional<Metadata::Resolution>& resolution);
 
-/// The payload of the segment APP0 with which a JFIF file begins.
-Metadata::Bytes jfif_payload(const std::optional<Metadata::Resolution>& resolution);
+/// The segment with which a JFIF file begins.
+Segment jfif_segment(const std::optional<Metadata::Resolution>& resolution);
 
 }  // namespace convfilt::jpeg

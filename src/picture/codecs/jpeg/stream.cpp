@@ -196,14 +196,13 @@ bool is_plain(View file) {
 
 std::vector<unsigned char> with_metadata(View encoded, const Metadata& metadata) {
   std::vector<unsigned char> file = {0xFF, kStart};
-  const auto append = [&](unsigned char marker, View payload) {
-    const std::size_t length = payload.size() + 2;
-    file.insert(file.end(), {0xFF, marker, static_cast<unsigned char>(length >> 8),
-                             static_cast<unsigned char>(length & 255)});
-    file.insert(file.end(), payload.begin(), payload.end());
-  };
-  append(kApp0, jfif_payload(metadata.resolution));
-  for (const Segment& segment : segments_of(metadata).list) append(segment.marker, segment.payload);
+  std::vector<Segment> segments = segments_of(metadata).list;
+  segments.insert(segments.begin(), jfif_segment(metadata.resolution));
+  for (const Segment& segment : segments) {
+    file.insert(file.end(), {0xFF, segment.marker});
+    append_big_endian(file, segment.payload.size() + 2, 2);
+    file.insert(file.end(), segment.payload.begin(), segment.payload.end());
+  }
   std::size_t at = 2;
   for (std::optional<Piece> piece; (piece = piece_at(encoded, at)); at = piece->next) {
     const bool is_metadata =

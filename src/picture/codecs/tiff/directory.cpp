@@ -8,22 +8,6 @@
 #include "src/picture/byte_order.hpp"
 
 namespace convfilt {
-namespace {
-
-/// What an encoder wrote, as a source.
-class Written : public ByteSource {
- public:
-  explicit Written(ByteSink& sink) : sink_(sink) { size_ = sink.size(); }
-  std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
-    return sink_.read(offset, into);
-  }
-  std::span<const unsigned char> whole() override { throw IoError("a sink has no view"); }
-
- private:
-  ByteSink& sink_;
-};
-
-}  // namespace
 
 std::uint64_t tiff_type_size(std::uint16_t type) {
   constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
@@ -36,25 +20,25 @@ const TiffEntry* TiffDirectory::find(std::uint16_t tag) const {
   return found == entries.end() ? nullptr : &*found;
 }
 
-TiffStructure::TiffStructure(ByteSource& source) : source_(source) {
+TiffStructure::TiffStructure(ByteStore& bytes) : bytes_(bytes) {
   read_header();
 }
 
 TiffStructure::TiffStructure(std::span<const unsigned char> bytes)
-    : own_(source_of(bytes)), source_(*own_) {
+    : own_(source_of(bytes)), bytes_(*own_) {
   read_header();
 }
 
 void TiffStructure::read_header() {
   std::array<unsigned char, 4> mark{};
-  if (source_.read(0, mark) < mark.size()) return;
+  if (bytes_.read(0, mark) < mark.size()) return;
   if (mark[0] != mark[1] || (mark[0] != 'I' && mark[0] != 'M')) return;
   little_ = mark[0] == 'I';
   const std::uint64_t version = number_in(std::span(mark).subspan(2));
   if (version != 42 && version != 43) return;
   big_ = version == 43;
   const std::uint64_t first = number_at(big_ ? 8 : 4, big_ ? 8 : 4).value_or(0);
-  if (first >= (big_ ? 16u : 8u) && first < source_.size()) first_ = first;
+  if (first >= (big_ ? 16u : 8u) && first < bytes_.size()) first_ = first;
 }
 
 std::uint64_t TiffStructure::number_in(std::span<const unsigned char> bytes) const {
@@ -64,14 +48,14 @@ std::uint64_t TiffStructure::number_in(std::span<const unsigned char> bytes) con
 std::optional<std::uint64_t> TiffStructure::number_at(std::uint64_t at, std::size_t bytes) const {
   std::array<unsigned char, 8> raw{};
   const auto wanted = std::span(raw).first(bytes);
-  if (source_.read(at, wanted) < bytes) return std::nullopt;
+  if (bytes_.read(at, wanted) < bytes) return std::nullopt;
   return number_in(wanted);
 }
 
 std::optional<TiffDirectory> TiffStructure::directory(std::uint64_t at) const {
   constexpr std::uint64_t kMostEntries = 65535;
   const std::size_t word = big_ ? 8 : 4, count_size = big_ ? 8 : 2, entry_size = big_ ? 20 : 12;
-  const std::uint64_t size = source_.size();
+  const std::uint64_t size = bytes_.size();
   if (at >= size) return std::nullopt;
   const auto promised = number_at(at, count_size);
   if (!promised) return std::nullopt;
@@ -82,7 +66,7 @@ std::optional<TiffDirectory> TiffStructure::directory(std::uint64_t at) const {
   const std::uint64_t count = std::min({*promised, kMostEntries, (size - entries_at) / entry_size});
   found.cut = count < *promised;
   std::vector<unsigned char> raw(std::size_t(count) * entry_size);
-  raw.resize(source_.read(entries_at, raw) / entry_size * entry_size);
+  raw.resize(bytes_.read(entries_at, raw) / entry_size * entry_size);
   for (std::size_t i = 0; i < raw.size(); i += entry_size) {
     const auto field = [&](std::size_t from, std::size_t bytes) {
       return number_in(std::span(raw).subspan(i + from, bytes));
@@ -117,7 +101,7 @@ std::vector<unsigned char> TiffStructure::bytes_of(const TiffEntry& entry,
                                                    std::uint64_t most) const {
   if (entry.size > most) return {};
   std::vector<unsigned char> bytes(std::size_t(entry.size));
-  if (source_.read(entry.values_at, bytes) < bytes.size()) bytes.clear();
+  if (bytes_.read(entry.values_at, bytes) < bytes.size()) bytes.clear();
   return bytes;
 }
 
@@ -145,8 +129,11 @@ std::optional<std::uint64_t> TiffStructure::number(const TiffEntry* entry) const
   }
 }
 
-TiffArea::TiffArea(bool little, bool big)
-    : little_(little), big_(big), bytes_(big ? 16 : 8), next_(bytes_.size()) {}
+TiffArea::TiffArea(bool little, bool big, std::vector<unsigned char> begin)
+    : little_(little), big_(big), bytes_(std::move(begin)) {
+  bytes_.resize(std::max(bytes_.size(), header_size()));
+  next_ = bytes_.size();
+}
 
 bool TiffArea::keep_at(std::uint64_t at, std::span<const unsigned char> bytes) {
   constexpr std::uint64_t kFarthest = 1 << 16;  // what lies farther would make a large gap
@@ -214,8 +201,7 @@ std::uint64_t TiffArea::add_directory(std::vector<TiffValue> values) {
 
 void add_entries(ByteSink& tiff, const std::vector<std::vector<unsigned char>>& entries) {
   if (entries.empty()) return;
-  Written written(tiff);
-  const TiffStructure structure(written);
+  const TiffStructure structure(tiff);
   const auto directory = structure.first_directory();
   if (!directory) throw IoError("the TIFF that was written cannot be read back");
 
@@ -225,7 +211,7 @@ void add_entries(ByteSink& tiff, const std::vector<std::vector<unsigned char>>& 
   for (std::uint64_t at = directory->begin + count_size; at < directory->next_at;
        at += entry_size) {
     std::vector<unsigned char> entry(entry_size);
-    written.read(at, entry);
+    tiff.read(at, entry);
     by_tag[structure.number_in(std::span(entry).first(2))] = entry;
   }
 

@@ -48,7 +48,7 @@ struct TiffDirectory {
 /// Reads directories of bytes that may be cut or hostile. Classic and big TIFF, both byte orders.
 class TiffStructure {
  public:
-  explicit TiffStructure(ByteSource& source);
+  explicit TiffStructure(ByteStore& bytes);
 
   /// Of bytes that stay in memory, as an EXIF block.
   explicit TiffStructure(std::span<const unsigned char> bytes);
@@ -83,7 +83,7 @@ class TiffStructure {
   void read_header();
 
   std::unique_ptr<ByteSource> own_;  ///< of bytes in memory
-  ByteSource& source_;
+  ByteStore& bytes_;
   bool little_ = true, big_ = false;
   std::uint64_t first_ = 0;
 };
@@ -96,10 +96,10 @@ struct TiffValue {
 };
 
 /// The beginning of a file, to which values and directories are added. Its first bytes are left for
-/// the header.
+/// the header, unless it begins with bytes of such a file.
 class TiffArea {
  public:
-  TiffArea(bool little, bool big);
+  TiffArea(bool little, bool big, std::vector<unsigned char> begin = {});
 
   bool little() const { return little_; }
   std::size_t header_size() const { return big_ ? 16 : 8; }

@@ -41,8 +41,8 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 /// What libtiff's callbacks work on. No exception passes through libtiff: it is kept, and thrown
 /// once libtiff has returned.
 struct Access {
-  ByteSource* source = nullptr;
-  ByteSink* sink = nullptr;
+  ByteStore* bytes = nullptr;  ///< what is read
+  ByteSink* sink = nullptr;    ///< what is written; null for a file that is only read
   std::uint64_t position = 0;
   std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
   std::exception_ptr exception;
@@ -51,48 +51,54 @@ struct Access {
   void rethrow() {
     if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
   }
+
+  void write_to(ByteSink* to) { bytes = sink = to; }
 };
 
 Access& access_of(thandle_t handle) {
   return *static_cast<Access*>(handle);
 }
 
-tmsize_t read_bytes(thandle_t handle, void* into, tmsize_t count) {
-  Access& access = access_of(handle);
-  if (!access.source && !access.sink) return -1;
+/// Moves bytes for libtiff, and says how many; -1 where it cannot.
+template <class Move>
+tmsize_t moved(Access& access, const Move& move) {
   try {
-    const std::span<unsigned char> wanted(static_cast<unsigned char*>(into), std::size_t(count));
-    const std::uint64_t from = access.position;
-    const std::size_t got =
-        access.source ? access.source->read(from, wanted) : access.sink->read(from, wanted);
-    access.position += got;
-    for (auto patch = access.patches.lower_bound(from);
-         patch != access.patches.end() && patch->first < from + got; ++patch)
-      wanted[std::size_t(patch->first - from)] = patch->second;
-    return tmsize_t(got);
+    const std::size_t count = move();
+    access.position += count;
+    return tmsize_t(count);
   } catch (...) {
     access.exception = std::current_exception();
     return -1;
   }
+}
+
+tmsize_t read_bytes(thandle_t handle, void* into, tmsize_t count) {
+  Access& access = access_of(handle);
+  if (!access.bytes) return -1;
+  return moved(access, [&] {
+    const std::span<unsigned char> wanted(static_cast<unsigned char*>(into), std::size_t(count));
+    const std::uint64_t from = access.position;
+    const std::size_t got = access.bytes->read(from, wanted);
+    for (auto patch = access.patches.lower_bound(from);
+         patch != access.patches.end() && patch->first < from + got; ++patch)
+      wanted[std::size_t(patch->first - from)] = patch->second;
+    return got;
+  });
 }
 
 tmsize_t write_bytes(thandle_t handle, void* bytes, tmsize_t count) {
   Access& access = access_of(handle);
   if (!access.sink || access.exception) return -1;
-  try {
+  return moved(access, [&] {
     access.sink->write(access.position,
                        {static_cast<const unsigned char*>(bytes), std::size_t(count)});
-    access.position += std::uint64_t(count);
-    return count;
-  } catch (...) {
-    access.exception = std::current_exception();
-    return -1;
-  }
+    return std::size_t(count);
+  });
 }
 
 toff_t size_of_all(thandle_t handle) {
   const Access& access = access_of(handle);
-  return access.source ? access.source->size() : access.sink ? access.sink->size() : 0;
+  return access.bytes ? access.bytes->size() : 0;
 }
 
 toff_t seek(thandle_t handle, toff_t offset, int whence) {
@@ -144,6 +150,13 @@ Handle open_handle(Access& access, const char* mode, std::uint64_t most_memory) 
                                  close_nothing, size_of_all, nullptr, nullptr, options);
   TIFFOpenOptionsFree(options);
   return Handle(tiff);
+}
+
+/// The value of a tag that the directory has, or libtiff's default for it; else `value`.
+template <class T>
+T field(TIFF* tiff, std::uint32_t tag, T value) {
+  TIFFGetFieldDefaulted(tiff, tag, &value);
+  return value;
 }
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -225,7 +238,7 @@ struct Input {
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
     auto opened = std::make_unique<OpenTiff>();
-    opened->access.source = &source;
+    opened->access.bytes = &source;
     opened->access.patches = patches;
     // Headers only, no mapped memory, strips as they are, and their places loaded as needed: a
     // hostile header cannot make libtiff take memory for billions of strips.
@@ -237,19 +250,19 @@ struct Input {
       context.fail("its header is damaged, or of a kind that is not read" +
                    (why.empty() ? "" : " (" + why + ")"));
     }
-    uint16_t compression = COMPRESSION_NONE, photometric = 0, planes = PLANARCONFIG_CONTIG;
-    TIFFGetFieldDefaulted(opened->tiff(), TIFFTAG_COMPRESSION, &compression);
-    TIFFGetField(opened->tiff(), TIFFTAG_PHOTOMETRIC, &photometric);
-    TIFFGetFieldDefaulted(opened->tiff(), TIFFTAG_PLANARCONFIG, &planes);
+    TIFF* const tiff = opened->tiff();
+    const auto compression = field<uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE),
+               photometric = field<uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, 0),
+               planes = field<uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     if (compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR &&
         planes == PLANARCONFIG_CONTIG)
-      TIFFSetField(opened->tiff(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+      TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     // With libdeflate, libtiff takes a stream that goes on behind its strip, and leaves the strip's
     // last bytes as they were.
     if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
-      TIFFSetField(opened->tiff(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
+      TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
     if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
-      TIFFSetField(opened->tiff(), TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
+      TIFFSetField(tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
     check(*opened, context, "header");
     return opened;
   }
@@ -273,6 +286,13 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
   return true;
 }
 
+/// Reports damage where libtiff gave less than a whole strip or tile. Returns `whole`.
+bool check_decoded(OpenTiff& opened, const Input& input, const std::string& place, bool whole) {
+  if (!whole && opened.access.complaint.empty()) opened.access.complaint = "it is too short";
+  check(opened, input.context, place);
+  return whole;
+}
+
 std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
   return row_text(row, layout.height) + (layout.tiled ? ", tile " : ", strip ") +
          std::to_string(piece);
@@ -280,8 +300,7 @@ std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
 
 /// Whether the bytes of strips are samples, which need no decoder.
 bool is_raw(TIFF* tiff, const Layout& layout) {
-  uint16_t order = FILLORDER_MSB2LSB;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
+  const auto order = field<uint16_t>(tiff, TIFFTAG_FILLORDER, FILLORDER_MSB2LSB);
   const bool turned = layout.bits == 24 && TIFFIsByteSwapped(tiff);
   return layout.compression == COMPRESSION_NONE && order == FILLORDER_MSB2LSB && !turned;
 }
@@ -380,9 +399,7 @@ class Strips {
     const std::size_t bytes = row_bytes_ * std::size_t(rows);
     const tmsize_t got =
         TIFFReadEncodedStrip(opened_->tiff(), strip_, buffer_.get(), tmsize_t(bytes));
-    if (got == tmsize_t(bytes)) return check(*opened_, input_.context, place);
-    if (opened_->access.complaint.empty()) opened_->access.complaint = "it is too short";
-    check(*opened_, input_.context, place);
+    if (check_decoded(*opened_, input_, place, got == tmsize_t(bytes))) return;
     if (!decodes_by_rows()) return lose_from(y);
     // Row by row gives those before the damage. A decoder that stopped needs a new beginning.
     opened_ = input_.open();
@@ -538,8 +555,8 @@ void unpack(const Layout& layout, const unsigned char* raw, std::size_t count, T
 /// Turns samples as the file has them into pixels of the rows.
 class Converter {
  public:
-  Converter(const Layout& layout, int channels, Depth depth)
-      : layout_(layout), channels_(channels), depth_(depth) {}
+  Converter(const Layout& layout, const Header& header)
+      : layout_(layout), channels_(header.channels), depth_(header.depth) {}
 
   /// `planes` are the samples of `pixels` pixels, a pointer for each plane, or one for all.
   void operator()(const unsigned char* const planes[], int pixels, std::byte* out) {
@@ -688,19 +705,22 @@ class Rows {
   virtual std::uint64_t held_bytes() const = 0;
 };
 
+/// The samples whose planes are read; the first stands for all where there are no planes.
+std::vector<int> read_planes(const Layout& layout) {
+  std::vector<int> planes = {0};
+  for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
+    planes.push_back(sample);
+  if (layout.separate && layout.alpha >= 0) planes.push_back(layout.alpha);
+  return planes;
+}
+
 class StripRows : public Rows {
  public:
-  StripRows(const Input& input, const Layout& layout, int channels, Depth depth)
-      : layout_(layout), converter_(layout, channels, depth) {
-    row_bytes_ = std::size_t(layout.width) * std::size_t(channels) * size_of(depth);
-    if (!layout.separate) {
-      planes_.push_back(std::make_unique<Strips>(input, layout, 0));
-      return;
-    }
+  StripRows(const Input& input, const Layout& layout, const Header& header)
+      : layout_(layout), converter_(layout, header), row_bytes_(row_bytes(header)) {
     // A handle for each plane, because each has its place in a strip of its own.
-    for (int plane = 0; plane < layout.colours(); ++plane)
+    for (const int plane : read_planes(layout))
       planes_.push_back(std::make_unique<Strips>(input, layout, plane));
-    if (layout.alpha >= 0) planes_.push_back(std::make_unique<Strips>(input, layout, layout.alpha));
   }
 
   void next(int y, std::byte* out) override {
@@ -732,10 +752,8 @@ class StripRows : public Rows {
 /// Decodes several rows at a time, and keeps them.
 class BandRows : public Rows {
  public:
-  BandRows(const Layout& layout, int channels, Depth depth)
-      : layout_(layout),
-        row_bytes_(std::size_t(layout.width) * std::size_t(channels) * size_of(depth)),
-        pixel_bytes_(std::size_t(channels) * size_of(depth)) {
+  BandRows(const Input& input, const Layout& layout, const Header& header)
+      : input_(input), layout_(layout), opened_(input.open()), row_bytes_(row_bytes(header)) {
     band_bytes_ = row_bytes_ * std::size_t(std::min(layout.piece_height, layout.height));
     band_ = std::make_unique_for_overwrite<std::byte[]>(band_bytes_);
   }
@@ -751,8 +769,10 @@ class BandRows : public Rows {
   virtual void decode(int first, int rows) = 0;
   std::byte* row(int in_band) { return band_.get() + row_bytes_ * std::size_t(in_band); }
 
+  const Input& input_;
   const Layout& layout_;
-  std::size_t row_bytes_, pixel_bytes_, band_bytes_;
+  const std::unique_ptr<OpenTiff> opened_;
+  std::size_t row_bytes_, band_bytes_;
 
  private:
   std::unique_ptr<std::byte[]> band_;
@@ -760,20 +780,15 @@ class BandRows : public Rows {
 
 class TileRows : public BandRows {
  public:
-  TileRows(const Input& input, const Layout& layout, int channels, Depth depth)
-      : BandRows(layout, channels, depth),
-        input_(input),
-        opened_(input.open()),
-        converter_(layout, channels, depth),
-        tile_row_bytes_(layout.row_bytes(layout.piece_width)) {
-    tile_bytes_ = tile_row_bytes_ * std::size_t(layout.piece_height);
+  TileRows(const Input& input, const Layout& layout, const Header& header)
+      : BandRows(input, layout, header),
+        converter_(layout, header),
+        pixel_bytes_(std::size_t(header.channels) * size_of(header.depth)),
+        tile_row_bytes_(layout.row_bytes(layout.piece_width)),
+        tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)),
+        samples_(read_planes(layout)) {
     if (TIFFTileSize64(opened_->tiff()) != tile_bytes_)
       input.context.fail("it is a kind of TIFF that is not read");
-    samples_.push_back(0);
-    if (layout.separate) {
-      for (int sample = 1; sample < layout.colours(); ++sample) samples_.push_back(sample);
-      if (layout.alpha >= 0) samples_.push_back(layout.alpha);
-    }
     for (std::size_t p = 0; p < samples_.size(); ++p)
       tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
   }
@@ -808,16 +823,11 @@ class TileRows : public BandRows {
     const std::string place = place_of(layout_, y, tile);
     if (!check_place(*opened_, input_, tile, place)) return false;
     const tmsize_t got = TIFFReadEncodedTile(opened_->tiff(), tile, into, tmsize_t(tile_bytes_));
-    const bool whole = got == tmsize_t(tile_bytes_);
-    if (!whole && opened_->access.complaint.empty()) opened_->access.complaint = "it is too short";
-    check(*opened_, input_.context, place);
-    return whole;
+    return check_decoded(*opened_, input_, place, got == tmsize_t(tile_bytes_));
   }
 
-  const Input& input_;
-  std::unique_ptr<OpenTiff> opened_;
   Converter converter_;
-  std::size_t tile_row_bytes_, tile_bytes_;
+  std::size_t pixel_bytes_, tile_row_bytes_, tile_bytes_;
   std::vector<int> samples_;  ///< those whose planes are read
   std::vector<std::unique_ptr<unsigned char[]>> tiles_;
 };
@@ -825,8 +835,8 @@ class TileRows : public BandRows {
 /// What only libtiff's RGBA interface reads.
 class ConvertedRows : public BandRows {
  public:
-  ConvertedRows(const Input& input, const Layout& layout)
-      : BandRows(layout, 3, Depth::u8), input_(input), opened_(input.open()) {
+  ConvertedRows(const Input& input, const Layout& layout, const Header& header)
+      : BandRows(input, layout, header) {
     const int stop_at_errors = 1;
     begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff(), stop_at_errors, why_) == 1;
     opened_->access.rethrow();
@@ -891,8 +901,6 @@ class ConvertedRows : public BandRows {
     }
   }
 
-  const Input& input_;
-  std::unique_ptr<OpenTiff> opened_;
   TIFFRGBAImage converter_{};
   char why_[1024] = "";
   bool begun_ = false;
@@ -1014,23 +1022,22 @@ void read_palette(TIFF* tiff, Layout& layout, ReadContext& context) {
 
 Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
   Layout layout;
-  uint32_t width = 0, height = 0;
-  TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
-  TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+  const auto width = field<uint32_t>(tiff, TIFFTAG_IMAGEWIDTH, 0),
+             height = field<uint32_t>(tiff, TIFFTAG_IMAGELENGTH, 0);
   context.check_size(width, height);
   layout.width = int(width);
   layout.height = int(height);
 
-  uint16_t compression = COMPRESSION_NONE, bits = 1, samples = 1, format = SAMPLEFORMAT_UINT,
-           planes = PLANARCONFIG_CONTIG, photometric = 0, inks = INKSET_CMYK;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planes);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_INKSET, &inks);
-  if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric))
-    photometric = samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+  const auto number = [&](std::uint32_t tag, int value) {
+    return field<uint16_t>(tiff, tag, uint16_t(value));
+  };
+  const auto compression = number(TIFFTAG_COMPRESSION, COMPRESSION_NONE),
+             bits = number(TIFFTAG_BITSPERSAMPLE, 1), samples = number(TIFFTAG_SAMPLESPERPIXEL, 1),
+             format = number(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT),
+             planes = number(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG),
+             inks = number(TIFFTAG_INKSET, INKSET_CMYK),
+             photometric = number(TIFFTAG_PHOTOMETRIC,
+                                  samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
   if (!TIFFIsCODECConfigured(compression)) {
     context.fail("its compression, number " + std::to_string(compression) +
                  ", is not one that libtiff decodes here; convert it first");
@@ -1089,15 +1096,11 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
       context.warn("its " + std::to_string(bits) + "-bit samples become floats, full range 1");
   }
 
-  uint32_t piece_width = width, piece_height = height;
-  if (layout.tiled) {
-    piece_width = piece_height = 0;
-    TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &piece_width);
-    TIFFGetField(tiff, TIFFTAG_TILELENGTH, &piece_height);
-  } else {
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &piece_height);
-    piece_height = std::min(piece_height, height);
-  }
+  const auto piece_width = layout.tiled ? field<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0) : width,
+             piece_height =
+                 layout.tiled
+                     ? field<uint32_t>(tiff, TIFFTAG_TILELENGTH, 0)
+                     : std::min(field<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP, height), height);
   // A tile may stick out of the picture, but not by so much that it takes memory for nothing.
   constexpr std::uint64_t kSmall = 1 << 24;
   const std::uint64_t piece = std::uint64_t(piece_width) * piece_height;
@@ -1113,11 +1116,9 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
 
 std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
   constexpr double kCentimetres = 2.54;  // of an inch
-  float x = 0, y = 0;
-  uint16_t unit = RESUNIT_INCH;
-  TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x);
-  TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+  const auto x = field<float>(tiff, TIFFTAG_XRESOLUTION, 0),
+             y = field<float>(tiff, TIFFTAG_YRESOLUTION, 0);
+  const auto unit = field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
   if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
     return std::nullopt;
   const double factor = unit == RESUNIT_CENTIMETER ? kCentimetres : 1;
@@ -1167,13 +1168,12 @@ class TiffReader : public RowReader {
       shorten_pieces(file, *directory, pieces, input_);
     }
     input_.largest_piece = largest_piece(file, *directory, source);
-    const int channels = header_.channels;
     if (layout_.colour == Colour::by_libtiff)
-      rows_ = std::make_unique<ConvertedRows>(input_, layout_);
+      rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
     else if (layout_.tiled)
-      rows_ = std::make_unique<TileRows>(input_, layout_, channels, header_.depth);
+      rows_ = std::make_unique<TileRows>(input_, layout_, header_);
     else
-      rows_ = std::make_unique<StripRows>(input_, layout_, channels, header_.depth);
+      rows_ = std::make_unique<StripRows>(input_, layout_, header_);
     context.check_plausible(header_, rows_->held_bytes(), source.size());
   }
 
@@ -1255,8 +1255,7 @@ class TiffReader : public RowReader {
   }
 
   void fill_header(TIFF* tiff, int pages) {
-    uint16_t orientation = ORIENTATION_TOPLEFT;
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &orientation);
+    const auto orientation = field<uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     header_.format = FormatId::tiff;
     header_.width = layout_.width;
     header_.height = layout_.height;
@@ -1355,7 +1354,7 @@ class TiffWriter : public RowWriter {
  public:
   TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : header_(header), coding_(coding_for(header, options)) {
-    access_.sink = &sink;
+    access_.write_to(&sink);
     handle_ = open_handle(access_, coding_.mode(), 0);
     if (!handle_) fail(access_);
     set_structure(handle_.get(), header_, coding_, header_.height);
@@ -1377,29 +1376,19 @@ class TiffWriter : public RowWriter {
 
   ~TiffWriter() override {
     // A file that is not finished needs no directory.
-    access_.sink = nullptr;
+    access_.write_to(nullptr);
   }
 
   int rows_at_a_time() const override { return coding_.rows_per_strip; }
 
   EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
     EncodedRows encoded;
-    encoded.bytes.resize(std::size_t(rows.width) * std::size_t(rows.channels) *
-                         size_of(header_.depth) * std::size_t(rows.height));
+    const std::size_t row = row_bytes(header_);
+    encoded.bytes.resize(row * std::size_t(rows.height));
     encoded.length = encoded.bytes.size();
-    with_depth(header_.depth, [&]<class T>(TypeTag<T>) {
-      T* out = reinterpret_cast<T*>(encoded.bytes.data());
-      const std::ptrdiff_t samples = std::ptrdiff_t(rows.width) * rows.channels;
-      for (int y = 0; y < rows.height; ++y, out += samples) {
-        const T* in = row_of<T>(rows, y);
-        if (rows.channels == 1)
-          std::copy_n(in, samples, out);
-        else if (rows.channels == 3)
-          copy_reversed(in, out, rows.width, 3);
-        else
-          copy_reversed(in, out, rows.width, 4);
-      }
-    });
+    auto* const out = reinterpret_cast<std::byte*>(encoded.bytes.data());
+    for (int y = 0; y < rows.height; ++y)
+      copy_row_reversed(rows.row(y), out + row * std::size_t(y), header_);
     if (coding_.compression != COMPRESSION_NONE || coding_.little != kHostIsLittle)
       encoded.bytes = compressed(std::move(encoded.bytes), rows.height);
     return encoded;
@@ -1434,7 +1423,7 @@ class TiffWriter : public RowWriter {
   std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
     MemorySink memory;
     Access access;
-    access.sink = &memory;
+    access.write_to(&memory);
     const Handle handle = open_handle(access, coding_.mode(), 0);
     if (!handle) fail(access);
     set_structure(handle.get(), header_, coding_, height);
@@ -1444,7 +1433,7 @@ class TiffWriter : public RowWriter {
       fail(access);
     const std::size_t at = std::size_t(TIFFGetStrileOffset(handle.get(), 0));
     const std::size_t length = std::size_t(TIFFGetStrileByteCount(handle.get(), 0));
-    access.sink = nullptr;  // its directory is of no use
+    access.write_to(nullptr);  // its directory is of no use
     strip.resize(length);
     memory.read(at, strip);
     return strip;
