@@ -3,8 +3,9 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
+
+#include "src/base/numbers.hpp"
 
 namespace convfilt {
 namespace {
@@ -56,12 +57,9 @@ std::size_t width_of(std::string_view text) {
 }
 
 std::size_t terminal_width(int fd) {
-  std::size_t columns = 0;
-  if (const char* said = std::getenv("COLUMNS"); said != nullptr) {
-    const std::string_view word = said;
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), columns);
-    if (error != std::errc() || stop != word.data() + word.size() || columns > 100'000) columns = 0;
-  }
+  const char* const said = std::getenv("COLUMNS");
+  std::size_t columns = said ? number_of_word<std::size_t>(said).value_or(0) : 0;
+  if (columns > 100'000) columns = 0;
   winsize size{};
   if (columns == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
   return columns == 0 ? kUnknown : std::max(columns, kLeast);

@@ -3,12 +3,12 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/sample_type.hpp"
@@ -86,14 +86,8 @@ struct Layout {
   }
 };
 
-std::uint16_t swap_bytes(std::uint16_t value) {
-  return std::uint16_t(value >> 8 | value << 8);
-}
-
 float swap_bytes(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return std::bit_cast<float>(bits >> 24 | (bits >> 8 & 0xFF00) | (bits << 8 & 0xFF0000) |
-                              bits << 24);
+  return std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
 }
 
 /// Pixels of red, green, blue in the order blue, green, red, or back.
@@ -146,10 +140,12 @@ class PnmReader : public FirstPictureReader {
   }
 
   void read(PictureView<std::byte> rows) override {
-    if (layout_.is_ascii())
-      read_ascii(rows);
-    else
+    if (!layout_.is_ascii())
       read_binary(rows);
+    else if (header_.depth == Depth::u16)
+      read_ascii<std::uint16_t>(rows);
+    else
+      read_ascii<std::uint8_t>(rows);
     next_row_ += rows.height;
   }
 
@@ -246,16 +242,15 @@ class PnmReader : public FirstPictureReader {
         type += (type.empty() ? "" : " ") + value;
         continue;
       }
-      std::int64_t* number = key == "WIDTH"    ? &width
-                             : key == "HEIGHT" ? &height
-                             : key == "DEPTH"  ? &samples
-                             : key == "MAXVAL" ? &largest
-                                               : nullptr;
+      std::int64_t* const number = key == "WIDTH"    ? &width
+                                   : key == "HEIGHT" ? &height
+                                   : key == "DEPTH"  ? &samples
+                                   : key == "MAXVAL" ? &largest
+                                                     : nullptr;
       if (!number) context_.fail("its header has a line that PAM does not know; write it anew");
-      const char* end = value.data() + value.size();
-      const auto [stop, error] = std::from_chars(value.data(), end, *number);
-      if (error != std::errc() || stop != end)
-        context_.fail("its header says no number for " + key + "; write it anew");
+      const auto told = number_of_word<std::int64_t>(value);
+      if (!told) context_.fail("its header says no number for " + key + "; write it anew");
+      *number = *told;
     }
     set_size(width, height);
     set_largest(largest);
@@ -296,11 +291,9 @@ class PnmReader : public FirstPictureReader {
     for (; c != kEnd && !std::isspace(c) && text.size() < kMost; c = scanner_.next())
       text.push_back(char(c));
     if (c == kEnd) give_up(ends_early("in its header"));
-    const char *begin = text.data() + (text.starts_with('+') ? 1 : 0),
-               *end = text.data() + text.size();
-    double scale = 0;
-    const auto [stop, error] = std::from_chars(begin, end, scale);
-    if (error != std::errc() || stop != end || !std::isfinite(scale) || scale == 0)
+    if (text.starts_with('+')) text.erase(0, 1);
+    const double scale = number_of_word<double>(text).value_or(0);
+    if (!std::isfinite(scale) || scale == 0)
       context_.fail("its header says no number for its scale; write it anew");
     layout_.coding = Coding::floats;
     layout_.samples = samples;
@@ -367,13 +360,6 @@ class PnmReader : public FirstPictureReader {
   void report_excess(int y) {
     context_.damaged(data_damaged("a sample above the largest value, " +
                                   std::to_string(layout_.largest) + ", " + place(y)));
-  }
-
-  void read_ascii(PictureView<std::byte> rows) {
-    if (header_.depth == Depth::u16)
-      read_ascii<std::uint16_t>(rows);
-    else
-      read_ascii<std::uint8_t>(rows);
   }
 
   template <class T>
@@ -451,7 +437,7 @@ class PnmReader : public FirstPictureReader {
   void unpack_levels(PictureView<std::byte> rows, int y, T* packed) {
     const std::ptrdiff_t count = std::ptrdiff_t(rows.width) * layout_.samples;
     if constexpr (sizeof(T) == 2 && kHostIsLittle) {
-      for (std::ptrdiff_t i = 0; i < count; ++i) packed[i] = swap_bytes(packed[i]);
+      for (std::ptrdiff_t i = 0; i < count; ++i) packed[i] = __builtin_bswap16(packed[i]);
     }
     if (!levels_.empty()) {
       bool excess = false;
@@ -500,7 +486,7 @@ class PnmWriter : public RowWriter {
         from_below_(header.format == FormatId::pfm),
         row_bytes_(convfilt::row_bytes(header)) {
     const std::string text = header_text(header);
-    sink_.append({reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+    sink_.append(bytes_of(text));
     data_at_ = sink_.size();
   }
 
@@ -549,7 +535,7 @@ class PnmWriter : public RowWriter {
     copy_row_reversed(row, reinterpret_cast<std::byte*>(to), header_);
     if (header_.depth != Depth::u16 || !kHostIsLittle) return;
     auto* words = reinterpret_cast<std::uint16_t*>(to);
-    for (std::size_t i = 0; i < row_bytes_ / 2; ++i) words[i] = swap_bytes(words[i]);
+    for (std::size_t i = 0; i < row_bytes_ / 2; ++i) words[i] = __builtin_bswap16(words[i]);
   }
 
   ByteSink& sink_;

@@ -66,8 +66,8 @@ class WebpReader : public WholeReader {
   void read_container(bool animated) {
     const WebPData data{file_.data(), file_.size()};
     WebPDemuxState state;
-    const std::unique_ptr<WebPDemuxer, decltype(&WebPDemuxDelete)> demuxer(
-        WebPDemuxPartial(&data, &state), WebPDemuxDelete);
+    const std::unique_ptr<WebPDemuxer, Destroy<WebPDemuxDelete>> demuxer(
+        WebPDemuxPartial(&data, &state));
     if (!demuxer) return;
     header_.metadata.icc = chunk_of(demuxer.get(), "ICCP");
     header_.metadata.xmp = chunk_of(demuxer.get(), "XMP ");
@@ -129,9 +129,8 @@ class WebpReader : public WholeReader {
     auto* const pixels = reinterpret_cast<std::uint8_t*>(into.data);
     const std::size_t bytes = std::size_t(into.pitch) * std::size_t(into.height - 1) +
                               std::size_t(into.width * into.channels);
-    const std::unique_ptr<WebPIDecoder, decltype(&WebPIDelete)> decoder(
-        WebPINewRGB(into.channels == 4 ? MODE_BGRA : MODE_BGR, pixels, bytes, int(into.pitch)),
-        WebPIDelete);
+    const std::unique_ptr<WebPIDecoder, Destroy<WebPIDelete>> decoder(
+        WebPINewRGB(into.channels == 4 ? MODE_BGRA : MODE_BGR, pixels, bytes, int(into.pitch)));
     if (!decoder) throw std::bad_alloc();
     const VP8StatusCode status = WebPIUpdate(decoder.get(), bitstream_.data(), bitstream_.size());
     if (status == VP8_STATUS_OK) return;
@@ -187,7 +186,7 @@ class WebpWriter : public WholeWriter {
     const Metadata& metadata = header_.metadata;
     if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
       return sink_.append(bitstream);
-    const std::unique_ptr<WebPMux, decltype(&WebPMuxDelete)> mux(WebPMuxNew(), WebPMuxDelete);
+    const std::unique_ptr<WebPMux, Destroy<WebPMuxDelete>> mux(WebPMuxNew());
     const auto data_of = [](const Bytes& bytes) { return WebPData{bytes.data(), bytes.size()}; };
     const WebPData picture = data_of(bitstream);
     bool done = mux && WebPMuxSetImage(mux.get(), &picture, 0) == WEBP_MUX_OK;

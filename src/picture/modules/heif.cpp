@@ -152,10 +152,9 @@ std::string text_of(const heif_error& error) {
   return text;
 }
 
-/// A bit depth's samples, at the full range of a u16.
-std::uint16_t widened(unsigned value, int bits) {
-  const unsigned full = (1u << bits) - 1;
-  return std::uint16_t((std::min(value, full) * 65535u + full / 2) / full);
+heif_chroma interleaved(bool alpha, bool deep) {
+  if (alpha) return deep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA;
+  return deep ? heif_chroma_interleaved_RRGGBB_LE : heif_chroma_interleaved_RGB;
 }
 
 class HeifReader : public WholeReader {
@@ -204,17 +203,13 @@ class HeifReader : public WholeReader {
 #if LIBHEIF_HAVE_VERSION(1, 13, 0)
     options->strict_decoding = context_.options().refuse_damaged;
 #endif
-    const bool deep = header_.depth == Depth::u16;
-    const heif_chroma interleaved =
-        has_alpha_ ? deep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
-        : deep     ? heif_chroma_interleaved_RRGGBB_LE
-                   : heif_chroma_interleaved_RGB;
     // libheif gives some monochrome pictures as colours alone, which are equal then.
     is_luma_ = is_grey_ && heif_decode_image(handle_.get(), &image, heif_colorspace_monochrome,
                                              heif_chroma_monochrome, options.get())
                                    .code == heif_error_Ok;
     if (!is_luma_)
-      require(heif_decode_image(handle_.get(), &image, heif_colorspace_RGB, interleaved,
+      require(heif_decode_image(handle_.get(), &image, heif_colorspace_RGB,
+                                interleaved(has_alpha_, header_.depth == Depth::u16),
                                 options.get()));
     pixels_.reset(image);
     const heif_channel main = is_luma_ ? heif_channel_Y : heif_channel_interleaved;
@@ -265,30 +260,21 @@ class HeifReader : public WholeReader {
   template <class T>
   static T full_range_sample(unsigned value, int bits) {
     if constexpr (sizeof(T) == 1) return T(bits > 8 ? value >> (bits - 8) : value);
-    return T(widened(value, bits));
+    const unsigned full = (1u << bits) - 1;
+    return T((std::min(value, full) * 65535u + full / 2) / full);
   }
 
   template <class T>
   void copy_samples(int y, T* to) const {
-    const int channels = header_.channels;
-    for (int x = 0; x < header_.width; ++x, to += channels) {
-      if (channels == 1 && !is_luma_) {
-        to[0] = full_range_sample<T>(main_.sample(y, std::ptrdiff_t(x) * 3), main_.bits);
-        continue;
-      }
-      if (is_luma_) {
-        const T grey = ranged<T>(main_.sample(y, x));
-        to[0] = grey;
-        if (channels == 4) {
-          to[1] = to[2] = grey;
-          to[3] = full_range_sample<T>(alpha_.sample(y, x), alpha_.bits);
-        }
-        continue;
-      }
-      for (int c = 0; c < channels; ++c) {
-        const int source = c < 3 ? 2 - c : c;
-        to[c] = full_range_sample<T>(main_.sample(y, std::ptrdiff_t(x) * channels + source),
-                                     main_.bits);
+    const int channels = header_.channels, stored = is_luma_ ? 1 : std::max(channels, 3);
+    for (int c = 0; c < channels; ++c) {
+      const bool is_alpha = c == 3, is_grey = is_luma_ && !is_alpha;
+      const Plane& plane = is_luma_ && is_alpha ? alpha_ : main_;
+      // Colours come as RGB; of those of a grey picture, which are equal, the first is taken.
+      const int at = is_luma_ ? 0 : is_alpha || channels == 1 ? c : 2 - c;
+      for (std::ptrdiff_t x = 0; x < header_.width; ++x) {
+        const unsigned value = plane.sample(y, x * stored + at);
+        to[x * channels + c] = is_grey ? ranged<T>(value) : full_range_sample<T>(value, plane.bits);
       }
     }
   }
@@ -466,11 +452,8 @@ class HeifWriter : public WholeWriter {
 
   void begin() override {
     const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
-    const heif_chroma chroma = grey                    ? heif_chroma_monochrome
-                               : header_.channels == 4 ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
-                                                              : heif_chroma_interleaved_RGBA
-                               : deep                  ? heif_chroma_interleaved_RRGGBB_LE
-                                                       : heif_chroma_interleaved_RGB;
+    const heif_chroma chroma =
+        grey ? heif_chroma_monochrome : interleaved(header_.channels == 4, deep);
     const heif_channel channel = grey ? heif_channel_Y : heif_channel_interleaved;
     heif_image* image = nullptr;
     require(heif_image_create(header_.width, header_.height,

@@ -665,17 +665,12 @@ class JpegWriter : public RowWriter, public WithLibjpeg<JpegWriter, jpeg_compres
   }
 
   void flush(std::size_t count) {
-    if (!append(count)) leave(exit_, kThrown);
-  }
-
-  bool append(std::size_t count) noexcept {
     try {
       sink_.append({buffer_.get(), count});
-      return true;
     } catch (...) {
       exit_.thrown = std::current_exception();
-      return false;
     }
+    if (exit_.thrown) leave(exit_, kThrown);
   }
 
   ByteSink& sink_;

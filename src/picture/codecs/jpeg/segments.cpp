@@ -36,10 +36,6 @@ constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
 constexpr std::size_t kGuid = 32;               // digits of the MD5 sum of an extension
 
-View bytes_of(std::string_view text) {
-  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
-}
-
 void append(Bytes& to, View bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }

@@ -3,6 +3,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -76,36 +78,21 @@ Bytes international_text(View data) {
   return compressed ? inflated(data) : Bytes(data.begin(), data.end());
 }
 
-int digit_of(unsigned char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
-  return -1;
-}
-
-/// The bytes of a profile that ImageMagick and ExifTool write as text: a name, a length and
-/// hexadecimal digits, in lines.
+/// The bytes of a profile that ImageMagick and ExifTool write as text: an empty line, its name and
+/// its length, which the digits tell, too, in lines; then hexadecimal digits.
 Bytes raw_profile(View text) {
-  std::size_t at = 0;
-  const auto skip_line = [&] {
-    while (at < text.size() && text[at] != '\n') ++at;
-    if (at < text.size()) ++at;
-  };
-  skip_line();  // the first is empty
-  skip_line();  // the second names the profile
-  skip_line();  // the third has the length, which the digits tell, too
-  Bytes bytes;
-  int high = -1;
-  for (; at < text.size(); ++at) {
-    const int digit = digit_of(text[at]);
-    if (digit < 0) continue;
-    if (high < 0) {
-      high = digit;
-    } else {
-      bytes.push_back(static_cast<unsigned char>(high << 4 | digit));
-      high = -1;
-    }
+  constexpr int kLinesBefore = 3;
+  int lines = 0;
+  std::string digits;
+  for (const unsigned char letter : text) {
+    if (lines < kLinesBefore)
+      lines += letter == '\n';
+    else if (std::isxdigit(letter))
+      digits += char(letter);
   }
+  Bytes bytes(digits.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    std::from_chars(&digits[2 * i], &digits[2 * i] + 2, bytes[i], 16);
   return bytes;
 }
 
@@ -284,8 +271,7 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
       if (i % kLine == kLine - 1) text += '\n';
     }
     text += '\n';
-    const View letters(reinterpret_cast<const unsigned char*>(text.data()), text.size());
-    append_chunk(sink, "zTXt", with_keyword(kIptcKeyword, {0, 0}, deflated(letters)));
+    append_chunk(sink, "zTXt", with_keyword(kIptcKeyword, {0, 0}, deflated(bytes_of(text))));
   }
   for (const Metadata::Chunk& chunk : metadata.text_chunks)
     append_chunk(sink, chunk.type, chunk.data);
