@@ -13,7 +13,7 @@
 #include "kernels/registry.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/log.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/compare/table.hpp"
 #include "src/explain/overlap_costs.hpp"

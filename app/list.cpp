@@ -9,7 +9,7 @@
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/compare/table.hpp"
 #include "src/mask/file.hpp"

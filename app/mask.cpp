@@ -16,7 +16,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/compare/table.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"

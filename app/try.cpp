@@ -6,7 +6,7 @@
 #include "app/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/lesson/gpu_program.hpp"
 #include "src/lesson/judge.hpp"
 #include "src/lesson/text.hpp"

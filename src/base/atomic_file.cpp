@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "src/base/errors.hpp"
-#include "src/base/signal_cleanup.hpp"
+#include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
 
 namespace convfilt {
@@ -182,7 +182,7 @@ bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes
 int open_nameless(const std::string& what) {
   const char* own = std::getenv("TMPDIR");
   int error = ENOENT;
-  // Where /tmp is memory, /var/tmp is not.
+  // If /tmp is in memory, /var/tmp is not.
   for (const char* folder : {own, "/var/tmp", "/tmp", "/dev/shm"}) {
     if (!folder || !*folder) continue;
     int fd = ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

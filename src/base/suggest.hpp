@@ -1,7 +1,8 @@
-/// Suggestions for misspelt words, and the error for a word that is not in a list.
+/// Words of messages: suggestions for misspelt ones, lists and plurals.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,5 +29,10 @@ std::string unknown_name(std::string_view kind, std::string_view word,
 
 /// "a, b and c"; `last` is the word before the last one.
 std::string listed(const std::vector<std::string>& words, std::string_view last = "and");
+
+/// "144 rows", "1 row".
+inline std::string plural(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 }  // namespace convfilt

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/compare/table.hpp"
 
 namespace convfilt {

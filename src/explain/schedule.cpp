@@ -1,5 +1,5 @@
 #include "src/explain/schedule.hpp"
-#include "src/base/plural.hpp"
+#include "src/base/suggest.hpp"
 
 #include <algorithm>
 

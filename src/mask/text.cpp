@@ -12,7 +12,6 @@
 
 #include "kernels/problem.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/plural.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/mask/number.hpp"

@@ -72,7 +72,7 @@ class FileSource : public ByteSource {
     if (fd_ >= 0) {
       kept_.resize(std::size_t(size_));
       kept_.resize(read(0, kept_));
-      // Whoever keeps many pictures in memory must not run out of open files.
+      // A program that keeps many pictures in memory must not run out of open files.
       close();
     }
     return kept_;
@@ -103,8 +103,8 @@ class FileSink : public ByteSink {
   AtomicFile& file_;
 };
 
-/// Copies what standard input or a pipe gives, which can be read only once, to a file. What begins
-/// like no picture is not read any further.
+/// Copies standard input or a pipe, which can be read only once, to a file. It stops early if the
+/// first bytes are those of no picture.
 std::unique_ptr<ByteSource> source_of_stream(const std::string& path, int stream) {
   constexpr std::size_t kPart = std::size_t{1} << 18;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;

@@ -1,4 +1,4 @@
-/// Where codecs take bytes from and put them.
+/// Sources and sinks of bytes for codecs.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class ByteSource : public ByteStore {
 /// stream that begins like no picture or gives more than 2 GiB.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
-/// What a file's first bytes say. Throws IoError where they are those of no picture.
+/// The format by a file's first bytes. Throws IoError if they are those of no picture.
 FormatId format_of(ByteSource& source, const std::string& path);
 
 /// Bytes that already lie in memory and stay there.

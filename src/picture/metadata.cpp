@@ -39,7 +39,7 @@ enum Tag : std::uint16_t {
 };
 
 /// Tags of a TIFF's first directory that describe the picture and belong to EXIF. Structure,
-/// orientation and resolution are told otherwise.
+/// orientation and resolution are kept elsewhere.
 constexpr std::uint16_t kDescribing[] = {
     269 /* DocumentName */, 270 /* ImageDescription */, 271 /* Make */,
     272 /* Model */,        285 /* PageName */,         305 /* Software */,
@@ -226,7 +226,7 @@ void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory
   }
 }
 
-/// Overwrites what is dropped with zeros, and cuts it off at the end. A piece that overlaps a kept
+/// Overwrites dropped pieces with zeros, and cuts them off at the end. A piece that overlaps a kept
 /// one stays.
 void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& kept, Bytes& block) {
   const std::vector<Interval> keep = merged(kept), drop = merged(dropped);

@@ -1,5 +1,4 @@
-/// What several codecs share: readers and writers of whole pictures, words for damage, small
-/// helpers.
+/// Common parts of codecs: readers and writers of whole pictures, words for damage, small helpers.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "kernels/contract/dispatch.hpp"
-#include "src/base/plural.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
 
@@ -55,13 +54,13 @@ class WholeReader : public FirstPictureReader {
     for (int y = 0; y < rows.height; ++y) copy_row(next_++, rows.row(y));
   }
 
-  /// The library has a picture of its own beside the one that it gives, and the file is in memory.
+  /// The library holds one more picture beside the one that it gives, and the file is in memory.
   std::int64_t held_bytes() const override {
     return file_bytes_ + 2 * bytes_of(header_) + bytes_of_library();
   }
 
  protected:
-  /// What the library takes beyond that while it decodes, as seen with noise.
+  /// The library's bytes beyond that while it decodes, measured with noise.
   virtual std::int64_t bytes_of_library() const { return 0; }
 
   /// Throws IoError.
@@ -89,7 +88,7 @@ class WholeWriter : public RowWriter {
   std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + bytes_of_library(); }
 
  protected:
-  /// What the library takes beyond that while it encodes, as seen with noise.
+  /// The library's bytes beyond that while it encodes, measured with noise.
   virtual std::int64_t bytes_of_library() const { return 0; }
 
   /// Makes room for the pixels.
@@ -129,7 +128,7 @@ inline void check_canvas(const ReadContext& context, const Header& header, int w
   context.check_memory(canvas * (picture < canvas ? kFiltered : kRead) + picture);
 }
 
-/// What is said of a file that goes on behind its picture.
+/// The damage of a file that goes on behind its picture.
 inline std::string bytes_follow(std::uint64_t count) {
   return plural(count, "byte") + (count == 1 ? " follows" : " follow") + " the end of the picture";
 }

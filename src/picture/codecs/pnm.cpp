@@ -399,7 +399,7 @@ class PnmReader : public FirstPictureReader {
     for (int y = 0; y < rows.height; ++y) {
       if (y < first || y >= last) std::memset(rows.row(y), 0, held);
     }
-    // What becomes longer is put at the end of its row, and unpacked from there.
+    // Packed samples are put at the end of their row, and unpacked from there.
     const bool as_one = held == bytes && rows.pitch == std::ptrdiff_t(bytes) && !from_below();
     if (as_one && first < last) {
       load(next_row_ + first, rows.row(first), bytes * std::size_t(last - first));

@@ -166,7 +166,7 @@ class WebpWriter : public WholeWriter {
       warnings_.push_back("WebP has no place for IPTC; it is left out");
   }
 
-  /// libwebp's lossless encoder was seen to take 30 bytes a pixel of its own, of noise.
+  /// libwebp's lossless encoder takes 30 bytes a pixel for noise, measured.
   std::int64_t held_bytes() const override {
     const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
     return bytes_of(header_) + (quality_ ? 8 : 34) * pixels;

@@ -35,7 +35,7 @@ void lose(FileFacts* facts, std::string damage) {
 
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
-std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
+std::size_t check_boxes_end(Bytes bytes, FileFacts* facts, ReadContext& context) {
   std::size_t end = bytes.size();
   facts->damage = ends_early("no codestream");
   int pictures = 0;
@@ -57,8 +57,7 @@ std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
     facts->damage = has_end ? "" : ends_early("no end-of-codestream marker");
   }
   if (pictures > 1)
-    facts->left_out.push_back("only the first of its " + std::to_string(pictures) +
-                              " pictures is read");
+    context.leaves_out("only the first of its " + std::to_string(pictures) + " pictures is read");
   note_rest(bytes, at, facts);
   return end;
 }
@@ -119,9 +118,9 @@ Codestream walk_codestream(Bytes stream) {
 
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
-void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
+void inspect_jpeg2000(Bytes bytes, FileFacts* facts, ReadContext& context) {
   const bool has_boxes = !starts_with(bytes, "\xFF\x4F");
-  const std::size_t end = has_boxes ? check_boxes_end(bytes, facts) : bytes.size();
+  const std::size_t end = has_boxes ? check_boxes_end(bytes, facts, context) : bytes.size();
   if (!has_boxes) facts->damage = ends_early("no end-of-codestream marker");
   constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
   const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
@@ -229,7 +228,7 @@ void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
 }
 
 /// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
-void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
+void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadContext& context) {
   enum Tag : std::uint16_t {
     kBitsPerSample = 258,
     kPhotometric = 262,
@@ -269,14 +268,14 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   facts->drop_alpha |= photometric == kSeparated;
   facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
   if (raw && samples > 1 && number(kPlanarConfig) == 2u) {
-    facts->refusal =
+    context.fail(
         "OpenCV does not read TIFF of separate planes and more than 8 bits; "
-        "convert it first (tiffcp -p contig)";
+        "convert it first (tiffcp -p contig)");
   }
   if (bits > 8 && !raw)
-    facts->left_out.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
-                              " bits a sample");
-  if (samples == 2 && extra) facts->left_out.push_back("the alpha of a grey TIFF is not read");
+    context.leaves_out("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
+                       " bits a sample");
+  if (samples == 2 && extra) context.leaves_out("the alpha of a grey TIFF is not read");
 }
 
 /// The colours of a BMP's palette, between its header and its rows.
@@ -448,7 +447,7 @@ struct ExrHeader {
   int compression = 0;
 };
 
-ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
+ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
   ExrHeader header;
   const std::string_view all = text_of(bytes);
   std::size_t at = 8;
@@ -479,8 +478,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
     }
     if (name == "compression" && size == 1) header.compression = bytes[value];
     if (const int others = name == "channels" ? other_channels(all.substr(value, size)) : 0)
-      facts->left_out.push_back("its channels beside colours and alpha are not read (" +
-                                std::to_string(others) + ")");
+      context.leaves_out("its channels beside colours and alpha are not read (" +
+                         std::to_string(others) + ")");
     at = value + size;
   }
   return header;
@@ -488,14 +487,13 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
 
 /// A table behind the header of an OpenEXR says where each piece of some rows begins, which says
 /// how long it is.
-void inspect_exr(Bytes bytes, FileFacts* facts) {
-  const ExrHeader header = read_exr_header(bytes, facts);
+void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
+  const ExrHeader header = read_exr_header(bytes, facts, context);
   if (header.end == 0)
     return lose(facts,
                 header.is_damaged ? data_damaged("in its header") : ends_early("in its header"));
   constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
-  if (little_endian(bytes, 4) & kParts)
-    facts->left_out.push_back("only the first of its parts is read");
+  if (little_endian(bytes, 4) & kParts) context.leaves_out("only the first of its parts is read");
   constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a piece, by compression
   if (little_endian(bytes, 4) & kTiledDeepOrParts || header.compression > 9) return;
   const std::int64_t rows = kRows[header.compression];
@@ -528,28 +526,25 @@ void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
 void correct_pam(Bytes bytes, FileFacts* facts) {
   const std::string_view all = text_of(bytes);
   const std::string_view header = all.substr(0, all.find("ENDHDR"));
-  const auto field = [&](std::string_view name) {
-    std::size_t at = header.find(name);  // with the line break before it
-    if (at == header.npos) return -1L;
-    at += name.size();
-    return next_number(bytes, &at);
-  };
-  facts->swap_red_blue = field("\nDEPTH ") >= 3;
-  if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
+  constexpr std::string_view kLargest = "\nMAXVAL ";
+  const std::size_t found = header.find(kLargest);
+  if (found == header.npos) return;
+  std::size_t at = found + kLargest.size();
+  if (const long largest = next_number(bytes, &at); largest > 1) set_scale(largest, false, facts);
 }
 
 }  // namespace
 
-FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes) {
+FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContext& context) {
   FileFacts facts;
   switch (format) {
-    case FormatId::tiff: correct_tiff(bytes, &facts); break;
+    case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
     case FormatId::pnm: correct_pnm(bytes, &facts); break;
     case FormatId::pam: correct_pam(*bytes, &facts); break;
-    case FormatId::jp2: inspect_jpeg2000(*bytes, &facts); break;
+    case FormatId::jp2: inspect_jpeg2000(*bytes, &facts, context); break;
     case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
-    case FormatId::exr: inspect_exr(*bytes, &facts); break;
+    case FormatId::exr: inspect_exr(*bytes, &facts, context); break;
     default: break;
   }
   return facts;

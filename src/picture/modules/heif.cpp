@@ -29,10 +29,8 @@ using HeifEncoder = std::unique_ptr<heif_encoder, Destroy<heif_encoder_release>>
 using Nclx = std::unique_ptr<heif_color_profile_nclx, Destroy<heif_nclx_color_profile_free>>;
 
 Context make_context() {
-#if LIBHEIF_HAVE_VERSION(1, 13, 0)
   static const heif_error initialised = heif_init(nullptr);  // loads the plugins of later versions
   if (initialised.code != heif_error_Ok) throw std::bad_alloc();
-#endif
   Context context(heif_context_alloc());
   if (!context) throw std::bad_alloc();
   return context;
@@ -83,8 +81,8 @@ Bytes after(Bytes bytes, std::size_t count) {
   return bytes.subspan(std::min(count, bytes.size()));
 }
 
-/// Whether the primary picture has luma alone. libheif tells that only of decoded pictures, and has
-/// no function that turns those into colours.
+/// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
+/// has no function that turns those into colours.
 class MonochromeSearch {
  public:
   explicit MonochromeSearch(Bytes file)
@@ -95,7 +93,7 @@ class MonochromeSearch {
     const Bytes primary = content_of(meta_, "pitm");
     const std::uint64_t item = number(primary, 4, version(primary) == 0 ? 2 : 4);
     if (const auto found = is_monochrome(item)) return *found;
-    // A grid has no codec of its own; its tiles do.
+    // A grid has no codec; its tiles have one.
     const std::optional<std::uint64_t> tile = first_tile(item);
     return tile && is_monochrome(*tile).value_or(false);
   }
@@ -184,8 +182,8 @@ class HeifReader : public WholeReader {
                          " pictures is read");
     context.check_plausible(header_, std::uint64_t(held_bytes()), source.size());
     read_metadata();
-    // libheif turns and mirrors the picture as the file's own boxes say; EXIF's orientation, which
-    // says the same once more, has no meaning in these formats.
+    // libheif turns and mirrors the picture by the file's boxes. EXIF's orientation repeats them,
+    // and has no meaning in these formats.
     header_.orientation = 1;
   }
 
@@ -200,9 +198,7 @@ class HeifReader : public WholeReader {
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
     if (!options) throw std::bad_alloc();
-#if LIBHEIF_HAVE_VERSION(1, 13, 0)
     options->strict_decoding = context_.options().refuse_damaged;
-#endif
     // libheif gives some monochrome pictures as colours alone, which are equal then.
     is_luma_ = is_grey_ && heif_decode_image(handle_.get(), &image, heif_colorspace_monochrome,
                                              heif_chroma_monochrome, options.get())
@@ -298,8 +294,8 @@ class HeifReader : public WholeReader {
   /// Reports the last warning that is about damage. libheif 1.15 gives all warnings from the first
   /// on, however few are asked for, each with the text of the last.
   void find_damage() {
-    // heif_suberror_NCLX_colr_VUI_mismatch, which old headers lack: the file and its codec name
-    // different colours. The file's name holds, and Sony's cameras write such files.
+    // heif_suberror_NCLX_colr_VUI_mismatch, which old headers lack: file and codec name different
+    // colours. The file's name is used. Sony's cameras write such files.
     constexpr int kColoursDisagree = 152;
     std::vector<heif_error> warnings(
         std::size_t(heif_image_get_decoding_warnings(pixels_.get(), 0, nullptr, 0)));
@@ -310,8 +306,8 @@ class HeifReader : public WholeReader {
     }
   }
 
-  /// Top-level boxes say how long they are, and the pixels lie in one of the last. Others, and a
-  /// second beginning, are parts beside the pictures, such as a video.
+  /// Each top-level box has its length, and the pixels lie in one of the last. Unknown boxes and a
+  /// second beginning are parts beside the pictures, such as a video.
   void look_at_boxes(Bytes bytes) {
     constexpr std::string_view kKnown[] = {"ftyp", "meta", "mdat", "idat", "free", "skip", "wide"};
     std::size_t end = 0;
@@ -415,7 +411,7 @@ class HeifWriter : public WholeWriter {
     if (!options) throw std::bad_alloc();
     const Nclx nclx = colours();
     options->output_nclx_profile = nclx.get();
-    // An ICC profile alone does not tell the matrix that decoders need.
+    // Decoders need a matrix, which an ICC profile does not have.
     options->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
     options->macOS_compatibility_workaround_no_nclx_profile = 0;
     require(heif_image_set_nclx_color_profile(pixels_.get(), nclx.get()));

@@ -129,8 +129,8 @@ class JxlReader : public WholeReader {
     return decoder;
   }
 
-  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what
-  /// it gives. Without a choice it would give linear light where the file has an ICC profile.
+  /// A lossy picture holds its colours in XYB, and libjxl lets us choose the space that it converts
+  /// them to. Without a choice it gives linear light if the file has an ICC profile.
   void prefer_srgb(JxlDecoder& decoder) const {
     JxlColorEncoding srgb;
     JxlColorEncodingSetToSRGB(&srgb, is_grey_);

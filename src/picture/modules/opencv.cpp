@@ -97,10 +97,12 @@ PictureView<std::byte> view_of(cv::Mat& pixels) {
           std::ptrdiff_t(pixels.step[0])};
 }
 
-cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
+cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
   if (facts.drop_alpha && pixels.channels() == 4) pixels = with_channels(pixels, {0, 1, 2});
-  if (facts.swap_red_blue && pixels.channels() == 3) pixels = with_channels(pixels, {2, 1, 0});
-  if (facts.swap_red_blue && pixels.channels() == 4) pixels = with_channels(pixels, {2, 1, 0, 3});
+  // OpenCV leaves the colours of PAM in the wrong order.
+  const bool is_pam = format == FormatId::pam;
+  if (is_pam && pixels.channels() == 3) pixels = with_channels(pixels, {2, 1, 0});
+  if (is_pam && pixels.channels() == 4) pixels = with_channels(pixels, {2, 1, 0, 3});
   if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
   if (facts.invert) cv::bitwise_not(pixels, pixels);
   if (facts.premultiplied && pixels.channels() == 4)
@@ -127,8 +129,7 @@ class OpencvReader : public WholeReader {
     if (is_only_here(format)) context.admit(file_bytes_);
     Bytes bytes(std::size_t(source.size()));
     bytes.resize(source.read(0, bytes));
-    const FileFacts facts = inspect(format, &bytes);
-    if (!facts.refusal.empty()) context.fail(facts.refusal);
+    const FileFacts facts = inspect(format, &bytes, context);
     if (facts.width > 0 || facts.height > 0) check_size(facts);
     if (!facts.damage.empty()) {
       if (facts.is_lost) give_up(facts.damage);
@@ -136,7 +137,6 @@ class OpencvReader : public WholeReader {
     }
     if (is_only_here(format)) admit(facts, source.size());
     if (!facts.damage.empty()) complete(format, facts, &bytes);
-    for (const std::string& part : facts.left_out) context.leaves_out(part);
     pixels_ = decode_checked(bytes, facts);
     header_.width = pixels_.cols;
     header_.height = pixels_.rows;
@@ -181,7 +181,7 @@ class OpencvReader : public WholeReader {
       const cv::Mat decoded = decode_bytes(header_.format, bytes);
       if (!decoded.empty()) {
         context_.check_size(decoded.cols, decoded.rows);
-        return corrected(as_ours(decoded, context_), facts);
+        return corrected(as_ours(decoded, context_), header_.format, facts);
       }
     } catch (const cv::Exception& error) {
       if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
@@ -205,7 +205,7 @@ const Format& format_of(FormatId id) {
                        [&](const Format& format) { return format.id == id; });
 }
 
-/// What OpenCV takes of each sample beside pictures of its own.
+/// Bytes that OpenCV takes for each sample, beside its pictures.
 int bytes_a_sample_of(FormatId format) {
   switch (format) {
     case FormatId::jp2: return 8;

@@ -177,8 +177,8 @@ class Library {
     version.clear();
   }
 
-  /// Where its libraries may be: in the folder that the variable names, or where they were when
-  /// this was built, with the wheel of nvJPEG beside it.
+  /// Folders that may have its libraries: the one that the variable names, or the one of this
+  /// build, with the wheel of nvJPEG beside it.
   static std::vector<fs::path> folders() {
     const char* named = std::getenv("CONVFILT_NVIMGCODEC");
     const fs::path folder = named && *named ? named : CONVFILT_NVIMGCODEC_DIR;

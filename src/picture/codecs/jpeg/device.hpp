@@ -1,5 +1,5 @@
-/// JPEG on a GPU, by nvImageCodec. The library is loaded when somebody asks for it, so one program
-/// serves machines with it and without.
+/// JPEG on a GPU, by nvImageCodec. The library is loaded on demand, so one program serves machines
+/// with it and without.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class DeviceJpeg {
   /// run. Every device has hybrid ones.
   static void keep_to(const std::string& decoders);
 
-  /// Who brings the memory that the library works in: pools that keep it, or the library itself,
-  /// which asks the driver for it with each picture.
+  /// The source of the library's working memory: pools that keep it, or the library itself, which
+  /// asks the driver for it with each picture.
   enum class Memory { pools, library };
 
   /// Each codec takes that many host threads. Throws DeviceError, also where the device has no

@@ -61,7 +61,8 @@ class Bits {
 
 bool holds_block(Bits& bits, const ScanComponent& component) {
   // One or more symbols; the last of them may belong to the next block.
-  const auto pass = [&bits](HuffmanTable::Step several, const HuffmanTable& table, int& at) {
+  const auto pass = [&bits](const HuffmanTable::Steps& steps, const HuffmanTable& table, int& at) {
+    HuffmanTable::Step several = steps[bits.next_16() >> (16 - HuffmanTable::kShort)];
     if (at + several.reaches > kCoefficients) [[unlikely]] {
       several = table.next(bits.next_16());
       if (at + several.reaches > kCoefficients) return false;
@@ -72,13 +73,13 @@ bool holds_block(Bits& bits, const ScanComponent& component) {
   };
   int at = 0;
   bits.fill();
-  if (!pass(component.at_start(bits.next_16()), component.dc(), at)) return false;
+  if (!pass(component.at_start, *component.dc, at)) return false;
   // A symbol with its value has 27 bits at most, so that one fill is enough for two.
   while (at < kCoefficients) {
-    if (!pass(component.behind_start(bits.next_16()), component.ac(), at)) return false;
+    if (!pass(component.behind_start, *component.ac, at)) return false;
     if (at >= kCoefficients) break;
     bits.fill();
-    if (!pass(component.behind_start(bits.next_16()), component.ac(), at)) return false;
+    if (!pass(component.behind_start, *component.ac, at)) return false;
   }
   return !bits.is_overdrawn();
 }
@@ -154,7 +155,7 @@ bool holds_units(std::span<const unsigned char> data, std::span<const ScanCompon
   Bits bits(data);
   for (std::size_t unit = 0; unit < units; ++unit)
     for (const ScanComponent& component : components)
-      for (int block = 0; block < component.blocks(); ++block)
+      for (int block = 0; block < component.blocks; ++block)
         if (!holds_block(bits, component)) return false;
   bits.fill();
   return bits.is_at_end();

@@ -22,7 +22,7 @@ class HuffmanTable {
   HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
                std::span<const unsigned char> symbols);
 
-  /// What comes next in a stream: one symbol or several, with their values.
+  /// The next part of a stream: one symbol or several, with their values.
   struct alignas(4) Step {
     static constexpr std::uint8_t kAll = 64, kBeyond = 255;
     std::uint8_t bits = 0;
@@ -57,31 +57,18 @@ class HuffmanTable {
 
 /// The tables of a component, and how many of its blocks are in each unit of the scan. The tables
 /// must live as long.
-class ScanComponent {
- public:
-  ScanComponent(const HuffmanTable& dc, const HuffmanTable& ac, int blocks)
-      : dc_(&dc),
-        ac_(&ac),
-        blocks_(blocks),
-        at_start_(dc.followed_by(ac)),
-        behind_start_(ac.followed_by(ac)) {}
+struct ScanComponent {
+  ScanComponent(const HuffmanTable& dc_table, const HuffmanTable& ac_table, int block_count)
+      : dc(&dc_table),
+        ac(&ac_table),
+        blocks(block_count),
+        at_start(dc->followed_by(*ac)),
+        behind_start(ac->followed_by(*ac)) {}
 
-  const HuffmanTable& dc() const { return *dc_; }
-  const HuffmanTable& ac() const { return *ac_; }
-  int blocks() const { return blocks_; }
-
-  /// A block's first symbols, and others, by the next 16 bits; the last may be the next block's.
-  HuffmanTable::Step at_start(std::uint32_t bits) const { return look_up(at_start_, bits); }
-  HuffmanTable::Step behind_start(std::uint32_t bits) const { return look_up(behind_start_, bits); }
-
- private:
-  static HuffmanTable::Step look_up(const HuffmanTable::Steps& steps, std::uint32_t bits) {
-    return steps[bits >> (16 - HuffmanTable::kShort)];
-  }
-
-  const HuffmanTable *dc_, *ac_;
-  int blocks_;
-  HuffmanTable::Steps at_start_, behind_start_;
+  const HuffmanTable *dc, *ac;
+  int blocks;
+  /// A block's first symbols, and others; the last may be the next block's.
+  HuffmanTable::Steps at_start, behind_start;
 };
 
 /// Whether the data hold that many units, and end with them but for the bits that fill the last

@@ -132,7 +132,7 @@ void cmyk_to_bgr(const unsigned char* cmyk, bool inverted, int width, unsigned c
   }
 }
 
-/// What reading and writing share: libjpeg's object, and the way out of its functions.
+/// The common part of reader and writer: libjpeg's object, and the way out of its functions.
 template <class User, class Info>
 class WithLibjpeg {
  public:
@@ -280,7 +280,7 @@ class JpegReader : public FirstPictureReader,
     }
   }
 
-  /// Where in the file libjpeg stands.
+  /// The offset of libjpeg's next byte in the file.
   std::uint64_t position() const {
     return offset_ - (source_ended_ ? 0 : manager_.bytes_in_buffer);
   }
@@ -295,7 +295,7 @@ class JpegReader : public FirstPictureReader,
     return several_scans_ ? "scan " + std::to_string(info_.input_scan_number) + ", " + rows : rows;
   }
 
-  /// What libjpeg just said becomes the file's damage, if it is the first.
+  /// Keeps libjpeg's words as the file's damage, if they are the first.
   void note_damage(const char* words) noexcept {
     if (!damage_.empty()) return;
     try {
@@ -440,8 +440,8 @@ class JpegReader : public FirstPictureReader,
     header_.subsampling = subsampling_of(info_);
   }
 
-  /// Says which of several pictures the file ends within; none of them but the first is read, so
-  /// that is no damage of what is.
+  /// Warns if the file ends within one of several pictures. Only the first is read, so that is no
+  /// damage of the result.
   void find_cut_picture(const std::vector<jpeg::IndexedPicture>& pictures) {
     const auto place = pictures.size() > 1 ? jpeg::index_place(source_) : std::nullopt;
     for (std::size_t i = 1; place && i < pictures.size(); ++i) {
@@ -626,7 +626,7 @@ class JpegWriter : public RowWriter, public WithLibjpeg<JpegWriter, jpeg_compres
     if (!attempted(work)) fail_to_encode(header_, exit_.message);
   }
 
-  /// The settings are libjpeg's own where nobody says otherwise. OpenCV keeps them, too.
+  /// The defaults are libjpeg's. OpenCV has the same.
   void configure(const Header& header, const WriteOptions& options, Subsampling factors) {
     const bool grey = header.channels == 1;
     info_.image_width = JDIMENSION(header.width);

@@ -38,14 +38,14 @@ struct IndexedPicture {
 struct Contents {
   Metadata metadata;            ///< without the resolution, which libjpeg reads itself
   bool announces_more = false;  ///< other pictures, a video or such follow the end of the picture
-  std::vector<IndexedPicture> pictures;  ///< as a multi-picture index says
+  std::vector<IndexedPicture> pictures;  ///< of a multi-picture index
   std::vector<std::string> left_out;     ///< what could not be understood, a sentence each
 };
 
-/// Where the directory of a multi-picture index begins in a file; nothing where it has none.
+/// The offset of the directory of a multi-picture index in a file; nothing if it has none.
 std::optional<std::uint64_t> index_place(ByteSource& file);
 
-/// What the segments APP1, APP2, APP13 and COM of a file say, in its order.
+/// The contents of the segments APP1, APP2, APP13 and COM of a file, in its order.
 Contents contents_of(const std::vector<Segment>& segments);
 
 struct Segments {

@@ -57,7 +57,7 @@ Bytes deflated(View bytes) {
   return out;
 }
 
-/// What follows a keyword and its 0; empty when the chunk has another keyword.
+/// The bytes after a keyword and its 0; empty if the chunk has another keyword.
 View after_keyword(View data, std::string_view keyword) {
   if (!starts_with(data, keyword) || data.size() <= keyword.size() || data[keyword.size()] != 0)
     return {};
@@ -101,7 +101,7 @@ Bytes records_in(Bytes profile) {
   return starts_with(profile, "8BIM") ? iptc_in(profile) : profile;
 }
 
-/// What was taken so far. Of each kind the first chunk counts, as for libpng; inflating every one
+/// The kinds taken so far. The first chunk of each kind counts, as for libpng; inflating every one
 /// would take minutes for a small file.
 struct Taken {
   bool exif = false, icc = false, xmp = false, iptc = false;

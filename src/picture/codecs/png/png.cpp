@@ -54,8 +54,8 @@ void copy_text(char (&to)[160], const char* from) {
   std::strncpy(to, from, sizeof to - 1);
 }
 
-/// Whether a warning of libpng is about damage. The others are about what does not matter to
-/// pixels, such as transparency that is told beside an alpha channel.
+/// Whether a warning of libpng is about damage. Other warnings do not matter to pixels, such as
+/// that of transparency beside an alpha channel.
 bool tells_damage(const char* warning) {
   if (std::strstr(warning, "with alpha channel")) return false;
   for (const char* words : {"IDAT", "CRC", "ompressed data", "image data", "tRNS"})
@@ -325,7 +325,7 @@ class PngReader : public FirstPictureReader {
     exit_.damage[0] = 0;
   }
 
-  /// Without a header nothing can be taken, whatever is to be done on damage.
+  /// Without a header nothing can be read, even with --on-damage=warn.
   [[noreturn]] void fail(const png::Contents& contents) {
     if (exit_.thrown) std::rethrow_exception(exit_.thrown);
     const std::string why = !contents.damage.empty() ? contents.damage

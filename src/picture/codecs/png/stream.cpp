@@ -48,7 +48,7 @@ void StoredPixels::make_more() {
   given_ = 0;
   if (part_ == head && at_ == pixels_at_) part_ = pixels;
   if (part_ == pixels) return make_chunk();
-  // Rows are whole by now, so what is wrong with the stream's end is said behind the last.
+  // All rows are whole by now, so damage at the stream's end is reported after the last.
   if (part_ == tail && damage_.empty()) damage_ = std::exchange(damage_at_end_, {});
   const std::uint64_t end = part_ == head ? pixels_at_ : source_.size();
   ready_.resize(std::size_t(std::min<std::uint64_t>(kPart, end - std::min(at_, end))));
@@ -116,7 +116,7 @@ void StoredPixels::make_chunk() {
       trouble_ = "IDAT: a compression that PNG does not have";
     }
   }
-  // What was inflated before the trouble still gives its rows.
+  // Bytes that were inflated before the trouble still give their rows.
   if (count == 0 && !ended_) {
     ready_.clear();
     // Even without pixels libpng ends the header only where a chunk of them begins.

@@ -50,7 +50,7 @@ class TiffStructure {
  public:
   explicit TiffStructure(ByteStore& bytes);
 
-  /// Of bytes that stay in memory, as an EXIF block.
+  /// For bytes that stay in memory, as an EXIF block.
   explicit TiffStructure(std::span<const unsigned char> bytes);
 
   bool valid() const { return first_ != 0; }
@@ -88,7 +88,7 @@ class TiffStructure {
   std::uint64_t first_ = 0;
 };
 
-/// An entry that is to be written.
+/// An entry to write.
 struct TiffValue {
   std::uint16_t tag = 0, type = 0;
   std::uint64_t count = 0;
@@ -104,8 +104,8 @@ class TiffArea {
   bool little() const { return little_; }
   std::size_t header_size() const { return big_ ? 16 : 8; }
 
-  /// Puts bytes at a place of their own, which nothing else takes. Only one such piece is possible,
-  /// and only before all else; false where it cannot lie there.
+  /// Puts bytes at this place, which nothing else takes then. Only one such piece is possible, and
+  /// only before all else; false if it cannot lie there.
   bool keep_at(std::uint64_t at, std::span<const unsigned char> bytes);
 
   /// Puts bytes at the next free place and returns its offset.

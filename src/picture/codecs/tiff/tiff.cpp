@@ -38,7 +38,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// What libtiff's callbacks work on. No exception passes through libtiff: it is kept, and thrown
+/// The data of libtiff's callbacks. No exception passes through libtiff: it is kept, and thrown
 /// once libtiff has returned.
 struct Access {
   ByteStore* bytes = nullptr;  ///< what is read
@@ -166,7 +166,7 @@ enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
 
 enum class Sample { unsigned_integer, signed_integer, real };
 
-/// What a directory says of its pixels.
+/// How a directory stores its pixels.
 struct Layout {
   int width = 0, height = 0;
   int bits = 1, samples = 1;
@@ -225,7 +225,7 @@ void check(OpenTiff& opened, ReadContext& context, const std::string& place) {
   if (!complaint.empty()) context.damaged(data_damaged(place + ": " + complaint));
 }
 
-/// What a reader's parts share.
+/// The common data of a reader's parts.
 struct Input {
   ByteSource& source;
   ReadContext& context;
@@ -257,8 +257,8 @@ struct Input {
     if (compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR &&
         planes == PLANARCONFIG_CONTIG)
       TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-    // With libdeflate, libtiff takes a stream that goes on behind its strip, and leaves the strip's
-    // last bytes as they were.
+    // With libdeflate, libtiff accepts a stream that goes on behind its strip, and leaves the
+    // strip's last bytes unchanged.
     if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
       TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
     if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
@@ -328,8 +328,8 @@ class Strips {
     buffer_ = std::make_unique_for_overwrite<unsigned char[]>(buffer_bytes_);
   }
 
-  /// libtiff takes a strip's bytes from the file all at once. Codecs that do not decode by rows
-  /// have a strip of their own.
+  /// libtiff reads a strip's bytes from the file all at once. Codecs that do not decode by rows
+  /// hold one more strip.
   std::uint64_t held_bytes() const {
     if (way_ == Way::copy) return buffer_bytes_;
     return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_piece;
@@ -560,13 +560,7 @@ class Converter {
 
   /// `planes` are the samples of `pixels` pixels, a pointer for each plane, or one for all.
   void operator()(const unsigned char* const planes[], int pixels, std::byte* out) {
-    if (layout_.colour == Colour::palette) {
-      if (layout_.bits <= 8)
-        with_depth_of_palette<std::uint8_t>(planes, pixels, out);
-      else
-        with_depth_of_palette<std::uint16_t>(planes, pixels, out);
-      return;
-    }
+    if (layout_.colour == Colour::palette) return look_up(planes, pixels, out);
     with_depth(depth_,
                [&]<class T>(TypeTag<T>) { convert<T>(planes, pixels, reinterpret_cast<T*>(out)); });
     if (layout_.premultiplied)
@@ -675,9 +669,8 @@ class Converter {
     }
   }
 
-  template <class Index>
-  void with_depth_of_palette(const unsigned char* const planes[], int pixels, std::byte* out) {
-    const Index* index = samples_of<Index>(planes, pixels)[0];
+  void look_up(const unsigned char* const planes[], int pixels, std::byte* out) {
+    const std::uint16_t* index = samples_of<std::uint16_t>(planes, pixels)[0];
     const std::ptrdiff_t stride = layout_.together();
     for (std::ptrdiff_t x = 0; x < pixels; ++x) {
       for (std::size_t c = 0; c < 3; ++c) {
@@ -718,7 +711,7 @@ class StripRows : public Rows {
  public:
   StripRows(const Input& input, const Layout& layout, const Header& header)
       : layout_(layout), converter_(layout, header), row_bytes_(row_bytes(header)) {
-    // A handle for each plane, because each has its place in a strip of its own.
+    // A handle for each plane, because each plane is read at another place of the file.
     for (const int plane : read_planes(layout))
       planes_.push_back(std::make_unique<Strips>(input, layout, plane));
   }
@@ -832,7 +825,7 @@ class TileRows : public BandRows {
   std::vector<std::unique_ptr<unsigned char[]>> tiles_;
 };
 
-/// What only libtiff's RGBA interface reads.
+/// Rows of the kinds that only libtiff's RGBA interface reads.
 class ConvertedRows : public BandRows {
  public:
   ConvertedRows(const Input& input, const Layout& layout, const Header& header)
@@ -907,31 +900,26 @@ class ConvertedRows : public BandRows {
   std::unique_ptr<uint32_t[]> pixels_;
 };
 
-/// Finds the directories of a file, which form a chain.
-class Pages {
- public:
-  Pages(const TiffStructure& file, ReadContext& context) {
-    constexpr std::size_t kMost = 65535;
-    std::set<std::uint64_t> seen;
-    for (std::uint64_t at = file.first(); at != 0 && all_.size() < kMost;) {
-      if (!seen.insert(at).second) return;  // a chain that bites its tail ends here
-      const auto directory = file.directory(at);
-      if (!directory || directory->cut)
-        context.damaged(ends_early("its directory points beyond the end"));
-      if (!directory) return;
-      all_.push_back(at);
-      at = directory->next;
-    }
+/// The offsets of a file's directories, which form a chain.
+std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& context) {
+  constexpr std::size_t kMost = 65535;
+  std::vector<std::uint64_t> pages;
+  std::set<std::uint64_t> seen;
+  // A chain that bites its tail ends there.
+  for (std::uint64_t at = file.first();
+       at != 0 && pages.size() < kMost && seen.insert(at).second;) {
+    const auto directory = file.directory(at);
+    if (!directory || directory->cut)
+      context.damaged(ends_early("its directory points beyond the end"));
+    if (!directory) break;
+    pages.push_back(at);
+    at = directory->next;
   }
-  int count() const { return int(all_.size()); }
-  std::uint64_t operator[](int page) const { return all_[std::size_t(page)]; }
+  return pages;
+}
 
- private:
-  std::vector<std::uint64_t> all_;
-};
-
-/// For a file whose damage is taken: pieces that lie across its end are said to end there, so that
-/// decoders get what is left of them. `most` is the number of pieces that the picture has.
+/// For --on-damage=warn: patches the lengths of pieces that lie across the file's end, so that
+/// decoders get the rest of them. `most` is the number of pieces that the picture has.
 void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
                     Input& input) {
   const std::uint64_t size = input.source.size();
@@ -977,8 +965,8 @@ std::uint64_t largest_piece(const TiffStructure& file, const TiffDirectory& dire
   return std::min(largest, source.size());
 }
 
-/// Which sample is alpha, as far as the file says so. A fourth sample of RGB that it says nothing
-/// of is straight alpha.
+/// Finds the sample that is alpha. A fourth sample of RGB without a declared meaning is straight
+/// alpha.
 void find_alpha(TIFF* tiff, bool says_extra, Layout& layout, ReadContext& context) {
   const int extra = layout.samples - layout.colours();
   if (extra <= 0) return;
@@ -1135,7 +1123,8 @@ class TiffReader : public RowReader {
       context.damaged(ends_early("its directory points beyond the end"));
       context.fail("nothing of this TIFF can be read: its directory is missing");
     }
-    const Pages pages(file, context);
+    const std::vector<std::uint64_t> pages = pages_of(file, context);
+    const int count = int(pages.size());
     choose_page(pages);
     const auto directory = file.directory(input_.directory);
 
@@ -1155,11 +1144,11 @@ class TiffReader : public RowReader {
         file.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
       context.damaged("its header is damaged (it has no palette of " +
                       std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
-    fill_header(tiff, pages.count());
+    fill_header(tiff, count);
     header_.metadata = metadata_of(file, *directory);
     header_.metadata.resolution = resolution_of(tiff);
     leave_out_foreign_profile();
-    find_parts(file, *directory, pages.count());
+    find_parts(file, *directory, count);
 
     const bool copied =
         !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
@@ -1184,9 +1173,9 @@ class TiffReader : public RowReader {
   }
 
  private:
-  void choose_page(const Pages& pages) {
+  void choose_page(const std::vector<std::uint64_t>& pages) {
     ReadContext& context = input_.context;
-    const int page = context.options().page, count = pages.count();
+    const int page = context.options().page, count = int(pages.size());
     if (count == 0) context.fail("nothing of this TIFF can be read: its directory is missing");
     if (page >= count || page < 0) {
       context.fail("it has no page " + std::to_string(page) + "; --page counts from 0, and there " +
@@ -1197,10 +1186,10 @@ class TiffReader : public RowReader {
       context.leaves_out("only the first" + others, "; --page N takes another");
     else if (count > 1)
       context.leaves_out_as_asked("only page " + std::to_string(page) + others);
-    input_.directory = pages[page];
+    input_.directory = pages[std::size_t(page)];
   }
 
-  /// What the directory has beside its picture.
+  /// Reports the parts of a directory beside its picture.
   void find_parts(const TiffStructure& file, const TiffDirectory& directory, int pages) {
     constexpr std::uint16_t kPhotoshopLayers = 37724;
     ReadContext& context = input_.context;
@@ -1230,8 +1219,8 @@ class TiffReader : public RowReader {
     return found;
   }
 
-  /// ImageJ writes a stack as one directory with all planes behind the first; a text tells how many
-  /// there are. 0 where it does not. Of a stack that is cut, those of which there is a part.
+  /// ImageJ writes a stack as one directory with all planes behind the first; a text has their
+  /// number. 0 if it has none. In a stack that is cut, planes that are there in part count.
   std::uint64_t imagej_planes(const TiffStructure& file, const TiffDirectory& directory) const {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
     const TiffEntry* entry = directory.find(TIFFTAG_IMAGEDESCRIPTION);
@@ -1419,7 +1408,7 @@ class TiffWriter : public RowWriter {
                    access.complaint.empty() ? "libtiff does not say why" : access.complaint);
   }
 
-  /// Makes a strip with a handle of its own, into memory, so that several can be made at a time.
+  /// Makes a strip in memory by a handle for it alone, so that several can be made at a time.
   std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
     MemorySink memory;
     Access access;

@@ -1,5 +1,5 @@
 /// Lines broken to a width. The expected texts are broken by hand.
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 
 #include <doctest/doctest.h>
 

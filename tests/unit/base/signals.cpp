@@ -1,4 +1,4 @@
-#include "src/base/stop_on_signal.hpp"
+#include "src/base/signals.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

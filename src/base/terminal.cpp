@@ -1,9 +1,11 @@
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "src/base/numbers.hpp"
 
@@ -12,7 +14,13 @@ namespace {
 
 constexpr std::size_t kLeast = 80, kUnknown = 100;
 
-/// Where the last column of text begins, in bytes and in columns.
+/// Columns of a terminal; 0 if there is none.
+std::size_t columns_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// The offset of the last column of text, in bytes.
 std::size_t last_column(std::string_view line, std::size_t width) {
   const std::size_t first = line.find_first_not_of(' ');
   std::size_t column = first;
@@ -49,6 +57,12 @@ void append_broken(std::string& out, std::string_view line, std::size_t width) {
   }
 }
 
+/// Whether the terminal can overwrite a line, as far as it tells.
+bool can_go_back() {
+  const char* terminal = std::getenv("TERM");
+  return !terminal || std::strcmp(terminal, "dumb") != 0;
+}
+
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
@@ -60,8 +74,7 @@ std::size_t terminal_width(int fd) {
   const char* const said = std::getenv("COLUMNS");
   std::size_t columns = said ? number_of_word<std::size_t>(said).value_or(0) : 0;
   if (columns > 100'000) columns = 0;
-  winsize size{};
-  if (columns == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  if (columns == 0) columns = columns_of(fd);
   return columns == 0 ? kUnknown : std::max(columns, kLeast);
 }
 
@@ -78,6 +91,29 @@ std::string wrapped(std::string_view text, std::size_t width) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
+}
+
+ProgressLine::ProgressLine(bool wanted)
+    : wanted_(wanted && ::isatty(STDERR_FILENO) == 1 && can_go_back()) {}
+
+ProgressLine::~ProgressLine() {
+  clear();
+}
+
+void ProgressLine::show(const std::string& text) {
+  constexpr std::size_t kUsual = 80;
+  if (!wanted_) return;
+  const std::size_t known = columns_of(STDERR_FILENO), columns = known > 0 ? known : kUsual;
+  std::fprintf(stream_, "\r\033[K%s", text.substr(0, columns - 1).c_str());
+  std::fflush(stream_);
+  shown_ = true;
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  std::fputs("\r\033[K", stream_);
+  std::fflush(stream_);
+  shown_ = false;
 }
 
 }  // namespace convfilt
