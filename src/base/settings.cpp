@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"

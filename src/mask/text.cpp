@@ -297,16 +297,21 @@ bool fits_vips_header(const Rows& rows) {
                      [&](const auto& row) { return row.size() == std::size_t(*width); });
 }
 
+/// Throws at a row that is shorter or longer than it should be; `expected` gives the right width.
+void check_width(const SourceText& source, const std::vector<Entry>& row, std::size_t width,
+                 const std::string& expected) {
+  if (row.size() == width) return;
+  const std::string_view place = row.size() > width ? row[width].word : end_of(row);
+  source.fail(place, "this row has " + plural(row.size(), "number") + ", " + expected);
+}
+
 /// The size that all rows have. Throws at the first row that is shorter or longer than the first.
 std::pair<int, int> size_of_grid(const SourceText& source, const Rows& rows) {
   const std::size_t width = rows[0].size();
-  for (const auto& row : rows) {
-    if (row.size() == width) continue;
-    const std::string_view place = row.size() > width ? row[width].word : end_of(row);
-    source.fail(place, "this row has " + plural(row.size(), "number") + ", the first row " +
-                           std::to_string(width) + "; make them the same (a vips matrix, " +
-                           kVipsForm + " first, has the suffix .mat)");
-  }
+  for (const auto& row : rows)
+    check_width(source, row, width,
+                "the first row " + std::to_string(width) + "; make them the same (a vips matrix, " +
+                    kVipsForm + " first, has the suffix .mat)");
   if (rows.size() > kMaxMaskSide) {
     source.fail(rows.back()[0].word,
                 "a mask has at most " + plural(kMaxMaskSide, "row") + "; make it smaller");
@@ -347,10 +352,7 @@ std::pair<int, int> take_vips_header(const SourceText& source, MaskLines& lines)
     if (y == height) {
       source.fail(row[0].word, "one row too many; the vips header says " + plural(height, "row"));
     }
-    if (row.size() == width) continue;
-    const std::string_view place = row.size() > width ? row[width].word : end_of(row);
-    source.fail(place, "this row has " + plural(row.size(), "number") + ", the vips header says " +
-                           std::to_string(width));
+    check_width(source, row, width, "the vips header says " + std::to_string(width));
   }
   if (lines.rows.size() < height) {
     source.fail(end_of(lines.rows.empty() ? header : lines.rows.back()),

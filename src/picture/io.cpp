@@ -1,9 +1,7 @@
 #include "src/picture/io.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "src/base/errors.hpp"

@@ -1,7 +1,6 @@
 /// Metadata of a picture file.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

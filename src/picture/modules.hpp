@@ -4,7 +4,6 @@
 /// with the program, so both must come from one release.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 

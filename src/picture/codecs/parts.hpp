@@ -2,13 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "kernels/contract/dispatch.hpp"
 #include "src/base/suggest.hpp"
@@ -140,6 +141,17 @@ inline Metadata::Bytes exif_in_box(std::span<const unsigned char> box) {
   const std::uint64_t skipped = 4 + big_endian(box, 0);
   if (skipped >= box.size()) return {};
   return {box.begin() + std::ptrdiff_t(skipped), box.end()};
+}
+
+/// For libraries in C whose functions are left by std::longjmp() when they give up. Calls `work`;
+/// false when it was left by exit.jump. Nothing that has a destructor may live in the frames
+/// between, which belong to the library, its callbacks and `work`.
+template <class Exit, class Work>
+bool attempt(Exit& exit, const Work& work) {
+  static_assert(std::is_trivially_destructible_v<Work>);
+  if (setjmp(exit.jump)) return false;
+  work();
+  return true;
 }
 
 /// Lets a library in C destroy its object.

@@ -2,7 +2,6 @@
 #include <libheif/heif.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>

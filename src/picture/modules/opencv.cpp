@@ -6,14 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <iterator>
-#include <memory>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/base/atomic_file.hpp"

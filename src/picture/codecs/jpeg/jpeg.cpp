@@ -13,13 +13,11 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
-#include "src/picture/codecs/left_by_jump.hpp"
 #include "src/picture/codecs/parts.hpp"
 
 namespace convfilt {

@@ -6,8 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <new>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "src/picture/bytes.hpp"
 #include "src/picture/metadata.hpp"

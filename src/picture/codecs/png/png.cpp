@@ -20,7 +20,6 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -31,7 +30,6 @@
 #ifdef CONVFILT_HAS_ISAL
 #include "src/picture/codecs/png/stream.hpp"
 #endif
-#include "src/picture/codecs/left_by_jump.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/sample_type.hpp"
 
