@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/numbers.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -109,8 +110,7 @@ std::optional<Number> parse_fraction(bool negative, std::string_view top, std::s
 
 // Says why a word does not have the form of a number.
 std::string complaint(std::string_view unsigned_word) {
-  std::string lower(unsigned_word);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  const std::string lower = lower_case(std::string(unsigned_word));
   const std::string remedy = "; " + std::string(kRemedy);
   if (lower.starts_with("nan") || lower.starts_with("inf"))
     return "is not a finite number" + remedy;

@@ -278,9 +278,7 @@ std::string_view end_of(const std::vector<Entry>& row) {
 }
 
 bool has_vips_suffix(const std::string& file_name) {
-  std::string suffix = std::filesystem::path(file_name).extension().string();
-  for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return suffix == ".mat";
+  return lower_case(std::filesystem::path(file_name).extension().string()) == ".mat";
 }
 
 bool is_grid(const Rows& rows) {

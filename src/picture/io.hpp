@@ -35,8 +35,6 @@ class PictureReader {
   /// IoError.
   void read(PictureView<std::byte> rows);
 
-  bool is_damaged() const { return context_.is_damaged(); }
-
   /// Throws IoError where `out` names the file that is read, by whatever path or link, and a result
   /// made of its rows would lack a part of it. Call it after the last row.
   void check_replaced_by(const std::string& out) const;
