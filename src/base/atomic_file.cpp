@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "src/base/descriptor.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
@@ -24,30 +25,6 @@ namespace convfilt {
 namespace atomic_file {
 
 constexpr char kTemporary[] = ".convfilt-", kTemporaryEnd[] = ".tmp";
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void reset(int fd) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-  /// Closes now, since some file systems report a failed write only here.
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0 || errno == EINTR;
-  }
-
- private:
-  int fd_;
-};
 
 /// A temporary name in a folder, removed unless it was given away.
 class TemporaryName {
@@ -92,7 +69,6 @@ class TemporaryName {
 
 namespace {
 
-using atomic_file::Descriptor;
 using atomic_file::TemporaryName;
 
 constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};

@@ -1,7 +1,6 @@
 /// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR; and with --loader=opencv, as a
 /// witness, of every format that OpenCV knows.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "src/base/atomic_file.hpp"
+#include "src/base/descriptor.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/modules.hpp"
@@ -40,15 +40,10 @@ std::string cause_in(const cv::Exception& error) {
 /// OpenCV reads some formats from files only. It would make one in the temporary folder, and forget
 /// it there when the picture is refused; one in memory goes when its descriptor does.
 cv::Mat decode_as_file(const Bytes& bytes) {
-  struct File {
-    int fd = ::memfd_create("convfilt", MFD_CLOEXEC);
-    ~File() {
-      if (fd >= 0) ::close(fd);
-    }
-  } const file;
-  if (file.fd < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
-  if (!write_at(file.fd, 0, bytes)) throw std::bad_alloc();
-  return cv::imread("/proc/self/fd/" + std::to_string(file.fd), cv::IMREAD_UNCHANGED);
+  const Descriptor file(::memfd_create("convfilt", MFD_CLOEXEC));
+  if (file.get() < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  if (!write_at(file.get(), 0, bytes)) throw std::bad_alloc();
+  return cv::imread("/proc/self/fd/" + std::to_string(file.get()), cv::IMREAD_UNCHANGED);
 }
 
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
