@@ -320,7 +320,6 @@ int exif_orientation(std::span<const unsigned char> exif) {
 }
 
 std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
-  constexpr double kCentimetres = 2.54;  // of an inch
   const TiffStructure file(exif);
   const auto first = file.first_directory();
   if (!first) return std::nullopt;
@@ -328,7 +327,7 @@ std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
   const double x = fraction(file, find_fraction(*first, kXResolution));
   const double y = fraction(file, find_fraction(*first, kYResolution));
   if ((unit != kInch && unit != kCentimetre) || x == 0 || y == 0) return std::nullopt;
-  const double factor = unit == kCentimetre ? kCentimetres : 1;
+  const double factor = unit == kCentimetre ? Metadata::kCentimetresPerInch : 1;
   return Metadata::Resolution{x * factor, y * factor};
 }
 

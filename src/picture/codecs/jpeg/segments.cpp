@@ -349,7 +349,7 @@ Segments segments_of(const Metadata& metadata) {
 
 Density density_of(const std::optional<Metadata::Resolution>& resolution) {
   constexpr std::uint8_t kPerInch = 1, kPerCentimetre = 2;
-  constexpr double kMost = 65535, kCentimetresPerInch = 2.54;
+  constexpr double kMost = 65535, kCentimetresPerInch = Metadata::kCentimetresPerInch;
   if (!resolution) return {};
   const auto fits = [](double value) { return value >= 0.5 && value <= kMost; };
   if (!fits(resolution->x) || !fits(resolution->y)) return {};
