@@ -27,7 +27,7 @@ struct ReadOptions {
   std::int64_t max_pixels = std::int64_t{1}
                             << 29;    ///< width * height; above: refused, nothing taken
   int page = 0;                       ///< of a file with several pictures, from 0
-  Loader loader = Loader::automatic;  ///< opencv: OpenCV's codecs, but for Netpbm's formats
+  Loader loader = Loader::automatic;  ///< opencv: OpenCV's codecs for every format
   std::function<void(std::int64_t bytes)> admit{};  ///< see ReadContext::admit()
 };
 

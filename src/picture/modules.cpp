@@ -135,8 +135,7 @@ const Codec& codec_for(FormatId format, Loader loader) {
   }
   const Codec* own = own_codec(format);
   if (!own) return module_codec(opencv, format);
-  // OpenCV reads the formats of Netpbm without a library, so it would be no witness of one.
-  return loader == Loader::opencv && own != &kPnmCodec ? kWitness : *own;
+  return loader == Loader::opencv ? kWitness : *own;
 }
 
 }  // namespace convfilt

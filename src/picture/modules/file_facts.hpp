@@ -19,6 +19,7 @@ struct FileFacts {
   bool premultiplied = false;    ///< colours come multiplied by alpha
   bool invert = false;           ///< zero means white, which OpenCV ignores
   std::uint64_t whole_size = 0;  ///< bytes that an uncompressed file of this header has; else 0
+  double scale = 1;              ///< samples are multiplied by it to fill their depth's range
   /// The most bytes that OpenCV, its library and this program's changes take for a pixel.
   int bytes_a_pixel = 0;
   int copies = 1;  ///< of the file's bytes that are in memory then

@@ -1,5 +1,5 @@
 /// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR; and with --loader=opencv, as a
-/// witness, of JPEG, PNG, TIFF and WebP.
+/// witness, of every format that OpenCV knows.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -49,7 +49,8 @@ cv::Mat decode_as_file(const Bytes& bytes) {
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
   quiet_errors();
   const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
-  const bool from_file = format == FormatId::hdr || format == FormatId::exr;
+  const bool from_file =
+      format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
   return from_file ? decode_as_file(bytes) : cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
 }
 
@@ -88,8 +89,13 @@ PictureView<std::byte> view_of(cv::Mat& pixels) {
           std::ptrdiff_t(pixels.step[0])};
 }
 
-cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
+cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
   if (facts.drop_alpha && pixels.channels() == 4) pixels = with_channels(pixels, {0, 1, 2});
+  // OpenCV leaves the colours of PAM in the wrong order.
+  const bool is_pam = format == FormatId::pam;
+  if (is_pam && pixels.channels() == 3) pixels = with_channels(pixels, {2, 1, 0});
+  if (is_pam && pixels.channels() == 4) pixels = with_channels(pixels, {2, 1, 0, 3});
+  if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
   if (facts.invert) cv::bitwise_not(pixels, pixels);
   if (facts.premultiplied && pixels.channels() == 4)
     unpremultiply(view_of(pixels), depth_of(pixels));
@@ -167,7 +173,7 @@ class OpencvReader : public WholeReader {
       const cv::Mat decoded = decode_bytes(header_.format, bytes);
       if (!decoded.empty()) {
         context_.check_size(decoded.cols, decoded.rows);
-        return corrected(as_ours(decoded, context_), facts);
+        return corrected(as_ours(decoded, context_), header_.format, facts);
       }
     } catch (const cv::Exception& error) {
       if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
@@ -233,7 +239,12 @@ class OpencvWriter : public WholeWriter {
   }
 
   void put_row(int y, const std::byte* from) override {
-    std::memcpy(pixels_.ptr(y), from, pixels_.elemSize() * std::size_t(pixels_.cols));
+    // OpenCV writes PAM without turning its BGR into the format's RGB.
+    if (header_.format == FormatId::pam) {
+      copy_row_reversed(from, pixels_.ptr<std::byte>(y), header_);
+    } else {
+      std::memcpy(pixels_.ptr(y), from, pixels_.elemSize() * std::size_t(pixels_.cols));
+    }
   }
 
  private:
@@ -277,6 +288,11 @@ class OpencvWriter : public WholeWriter {
         if (pixels_.depth() == CV_32F) return {cv::IMWRITE_TIFF_COMPRESSION, 1 /* none */};
         return {};
       case FormatId::jp2: return {cv::IMWRITE_JPEG2000_COMPRESSION_X1000, 1000 /* lossless */};
+      case FormatId::pam:
+        return {cv::IMWRITE_PAM_TUPLETYPE,
+                pixels_.channels() == 1   ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
+                : pixels_.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
+                                          : cv::IMWRITE_PAM_FORMAT_RGB};
       default: return {};
     }
   }

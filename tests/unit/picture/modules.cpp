@@ -793,7 +793,8 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
   write.loader = Loader::opencv;
   ReadOptions read;
   read.loader = Loader::opencv;
-  for (const FormatId format : {FormatId::jpeg, FormatId::png, FormatId::tiff, FormatId::webp}) {
+  for (const FormatId format : {FormatId::jpeg, FormatId::png, FormatId::tiff, FormatId::webp,
+                                FormatId::pnm, FormatId::pam, FormatId::pfm}) {
     for (const Image& image : pictures_for(format)) {
       CAPTURE(name_of(format));
       CAPTURE(image.channels());
@@ -802,7 +803,7 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
       const Decoded back = decode(bytes, read);
       const bool grey_as_colour = format == FormatId::webp && image.channels() == 1;
       if (format != FormatId::jpeg && !grey_as_colour) CHECK(same(image, back.image));
-      if (format == FormatId::tiff) continue;
+      if (format == FormatId::pam || format == FormatId::pfm || format == FormatId::tiff) continue;
       const cv::Mat witness = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
       REQUIRE(witness.channels() == back.image.channels());
       for (int y = 0; y < witness.rows; ++y)
@@ -812,6 +813,19 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
   const Bytes heavy = encode(FormatId::jpeg, pattern(9, 7, 3, Depth::u8), write);
   Bytes turned = jpeg_with_exif(heavy, exif(6, true));
   CHECK(decode(turned, read).header.orientation == 6);
+}
+
+TEST_CASE("grey with alpha by OpenCV keeps both") {
+  if (!has(FormatId::bmp)) return;
+  Bytes bytes;
+  append(&bytes, "P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n");
+  bytes.insert(bytes.end(), {64, 128, 192, 255});
+  ReadOptions options;
+  options.loader = Loader::opencv;
+  const Image image = decode(bytes, options).image;
+  REQUIRE(image.channels() == 4);
+  const double wanted[] = {64, 64, 64, 128, 192, 192, 192, 255};
+  for (int i = 0; i < 8; ++i) CHECK(sample(image, i / 4, 0, i % 4) == wanted[i]);
 }
 
 TEST_CASE("a file of a module's format that is cut anywhere is refused, with where") {
