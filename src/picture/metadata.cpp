@@ -16,6 +16,9 @@ namespace {
 
 using Bytes = Metadata::Bytes;
 
+constexpr std::string_view kResource = "8BIM";
+constexpr std::uint16_t kIptcResource = 0x0404;
+
 enum Tag : std::uint16_t {
   kWidth = 256,
   kHeight = 257,
@@ -369,13 +372,6 @@ void set_xmp_upright(Bytes& xmp) {
       xmp[value] = '1';
   }
 }
-
-namespace {
-
-constexpr std::string_view kResource = "8BIM";
-constexpr std::uint16_t kIptcResource = 0x0404;
-
-}  // namespace
 
 Bytes iptc_in(std::span<const unsigned char> resources) {
   constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
