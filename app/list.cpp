@@ -7,11 +7,11 @@
 
 #include "app/commands.hpp"
 #include "kernels/backend/devices.hpp"
+#include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
-#include "src/base/width.hpp"
-#include "src/auto/choice.hpp"
+#include "src/base/terminal.hpp"
 #include "src/mask/file.hpp"
 
 namespace convfilt {

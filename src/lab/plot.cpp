@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "src/base/atomic_file.hpp"
+#include "src/base/descriptor.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 
@@ -33,26 +34,23 @@ struct Outcome {
 /// pipe.
 class MemoryFile {
  public:
-  explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("convfilt", MFD_CLOEXEC)) {
-    if (fd_ < 0) fail(std::string("no memory for the script (") + std::strerror(errno) + ")");
-    if (!write_at(fd_, 0, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}))
+  explicit MemoryFile(std::string_view bytes = {}) {
+    if (fd() < 0) fail(std::string("no memory for the script (") + std::strerror(errno) + ")");
+    if (!write_at(fd(), 0, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}))
       fail(std::strerror(errno));
   }
-  ~MemoryFile() { ::close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return file_.get(); }
 
   std::string text() const {
-    std::string all(std::size_t(::lseek(fd_, 0, SEEK_END)), '\0');
-    const ssize_t got = ::pread(fd_, all.data(), all.size(), 0);
+    std::string all(std::size_t(::lseek(fd(), 0, SEEK_END)), '\0');
+    const ssize_t got = ::pread(fd(), all.data(), all.size(), 0);
     all.resize(got > 0 ? std::size_t(got) : 0);
     return all;
   }
 
  private:
-  int fd_;
+  const Descriptor file_{::memfd_create("convfilt", MFD_CLOEXEC)};
 };
 
 /// Runs gnuplot with `input` on its standard input. Throws IoError where it cannot be started.

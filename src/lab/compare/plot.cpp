@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/base/width.hpp"
 #include "src/base/table.hpp"
+#include "src/base/terminal.hpp"
 
 namespace convfilt {
 namespace {
