@@ -12,7 +12,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/mask/file.hpp"
 
 namespace convfilt {

@@ -17,7 +17,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/response.hpp"

@@ -9,7 +9,7 @@
 
 #include "app/grammar/filters.hpp"
 #include "src/base/log.hpp"
-#include "src/base/sides.hpp"
+#include "src/base/numbers.hpp"
 #include "src/batch/codec_choice.hpp"
 #include "src/batch/folder.hpp"
 #include "src/filter/convolver.hpp"

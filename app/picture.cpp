@@ -6,7 +6,7 @@
 
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/plural.hpp"
+#include "src/base/suggest.hpp"
 #include "src/batch/picture_file.hpp"
 #include "src/picture/samples.hpp"
 

@@ -10,16 +10,16 @@
 #include "app/commands.hpp"
 #include "src/auto/family.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
-#include "src/base/stable_hash.hpp"
-#include "src/base/stop_on_signal.hpp"
+#include "src/base/splitmix.hpp"
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
 #include "src/mask/file.hpp"
 #include "src/picture/bytes.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/jpeg/device.hpp"
 
 namespace convfilt {
 namespace {

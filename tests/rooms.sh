@@ -21,8 +21,10 @@ kernels/loose"
 # A word, as a regular expression; then the only places it may stand in, as one.
 foreign='
 CLI::|<CLI/ ^app/grammar/
-\<cv::|<opencv2/ ^src/picture/|^kernels/backend/host/fft\.cpp$
-lcms2\.h|jpeglib\.h|<png\.h>|tiffio\.h|<webp/|<libheif/|<jxl/|nvimgcodec|<exiv2/ ^src/picture/
+\<cv::|<opencv2/ ^src/picture/modules/|^kernels/backend/host/fft\.cpp$
+jpeglib\.h|<png\.h>|tiffio\.h|<webp/|nvimgcodec ^src/picture/codecs/
+<libheif/|<jxl/ ^src/picture/modules/
+<lcms2 ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/|^src/lab/try/runtime/
 #include."app/ ^app/

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/base/log.hpp"
-#include "src/base/sides.hpp"
+#include "src/base/numbers.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/lab/compare/measure.hpp"
 #include "src/lab/compare/plot.hpp"

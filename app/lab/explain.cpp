@@ -15,7 +15,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/log.hpp"
 #include "src/base/table.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/lab/compare/contenders.hpp"
 #include "src/lab/explain/overlap_costs.hpp"
 #include "src/lab/explain/reuse.hpp"

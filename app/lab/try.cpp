@@ -7,7 +7,7 @@
 #include "app/lab/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 #include "src/lab/try/gpu_program.hpp"
 #include "src/lab/try/judge.hpp"
 #include "src/lab/try/text.hpp"

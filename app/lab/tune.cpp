@@ -11,8 +11,8 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
-#include "src/base/progress.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/terminal.hpp"
 #include "src/lab/tune/tune.hpp"
 
 namespace convfilt {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "src/base/suggest.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 
 namespace convfilt {
 namespace {

@@ -8,7 +8,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
-#include "src/picture/jpeg/device.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 
 namespace convfilt {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "src/base/plural.hpp"
-#include "src/base/progress.hpp"
+#include "src/base/suggest.hpp"
+#include "src/base/terminal.hpp"
 #include "src/batch/folder.hpp"
 
 namespace convfilt {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "src/base/border_value.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/alpha.hpp"
 #include "src/filter/alpha_bands.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/signal_cleanup.hpp"
+#include "src/base/signals.hpp"
 
 namespace convfilt {
 

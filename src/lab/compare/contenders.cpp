@@ -7,8 +7,8 @@
 
 #include "kernels/contract/dispatch.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/settings.hpp"
-#include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 #include "src/base/suggest.hpp"

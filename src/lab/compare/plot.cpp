@@ -12,7 +12,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/table.hpp"
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,5 +1,5 @@
 #include "src/lab/explain/schedule.hpp"
-#include "src/base/plural.hpp"
+#include "src/base/suggest.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <concepts>
 #include <string>
 
-#include "src/base/plural.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/explain/explain.hpp"
 
 namespace convfilt {

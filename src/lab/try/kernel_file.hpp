@@ -9,7 +9,7 @@
 
 #include "kernels/problem.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/sides.hpp"
+#include "src/base/numbers.hpp"
 #include "src/lab/try/host_launch.hpp"
 
 namespace convfilt {

@@ -10,7 +10,7 @@
 
 #include "kernels/registry.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/sides.hpp"
+#include "src/base/numbers.hpp"
 
 namespace convfilt::test {
 namespace {
