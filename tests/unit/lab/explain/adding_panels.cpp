@@ -9,6 +9,7 @@
 #include <set>
 
 #include "kernels/registry.hpp"
+#include "src/lab/explain/cell_kinds.hpp"
 #include "src/lab/explain/tile_picture.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
@@ -172,6 +173,7 @@ TEST_CASE("a page has the drawings of its strategy") {
   // Neighbours add to all outputs under the other parts, and the first one is numbered as in E.
   has(in_parts, "'one sample, and where it is added under part 2,2'");
   CHECK(in_parts.find("outputs of this block alone") == std::string::npos);
+  CHECK(in_parts.find(kOutputCell.colour) == std::string::npos);
   const std::string added = script({"overlap-add", 5, 5, {{Setting::domain, kSpatial}}});
   has(added, "'outputs of this block alone'");
   has(added, "'ghost cells: border replicate'");
