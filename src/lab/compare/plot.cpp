@@ -78,33 +78,6 @@ struct Quantity {
   bool reference;                           ///< whether a line is drawn at 1
 };
 
-/// A row of bars over all panels.
-struct Bar {
-  std::string contender;
-  Location location;
-  Family family;
-};
-
-std::vector<Bar> bars_of(std::span<const Comparison> comparisons, const Quantity& quantity) {
-  std::vector<Bar> bars;
-  for (const Comparison& comparison : comparisons) {
-    for (const Row& row : comparison.rows) {
-      const auto same = [&](const Bar& bar) {
-        return bar.contender == row.contender && bar.location == row.location;
-      };
-      if (quantity.value(row) > 0 && std::none_of(bars.begin(), bars.end(), same))
-        bars.push_back({row.contender, row.location, row.family});
-    }
-  }
-  return bars;
-}
-
-const Row* row_of(const Comparison& comparison, const Bar& bar) {
-  for (const Row& row : comparison.rows)
-    if (row.contender == bar.contender && row.location == bar.location) return &row;
-  return nullptr;
-}
-
 std::string colour_of(Family family) {
   return std::string(kColours[std::size_t(family)]);
 }
@@ -121,16 +94,17 @@ class BarChart {
       : comparisons_(comparisons), head_(head) {}
 
   void add(const Quantity& quantity) {
-    const std::vector<Bar> bars = bars_of(comparisons_, quantity);
+    std::vector<const Comparison*> all;
+    for (const Comparison& comparison : comparisons_) all.push_back(&comparison);
+    const std::vector<const Row*> bars = distinct_rows(all, quantity.value);
     if (bars.empty()) return;
-    const bool one_device = std::all_of(bars.begin(), bars.end(), [&](const Bar& bar) {
-      return bar.location == bars.front().location;
-    });
+    const bool one_device = std::ranges::all_of(
+        bars, [&](const Row* bar) { return bar->location == bars.front()->location; });
     std::vector<std::string> labels;
-    for (const Bar& bar : bars) {
-      labels.push_back(bar.contender + (one_device ? "" : ", " + name_of(bar.location)));
+    for (const Row* bar : bars) {
+      labels.push_back(bar->contender + (one_device ? "" : ", " + name_of(bar->location)));
       gutter_ = std::max(gutter_, kLetter * int(width_of(labels.back())) + 20);
-      families_.push_back(bar.family);
+      families_.push_back(bar->family);
     }
     groups_.push_back({quantity, bars, labels});
   }
@@ -162,7 +136,7 @@ class BarChart {
  private:
   struct Group {
     Quantity quantity;
-    std::vector<Bar> bars;
+    std::vector<const Row*> bars;
     std::vector<std::string> labels;
   };
 
@@ -251,7 +225,7 @@ class BarChart {
   static std::string data(const Group& group, const Comparison& comparison) {
     std::string bars = "$bars << END\n", none = "$none << END\n";
     for (std::size_t k = 0; k < group.bars.size(); ++k) {
-      const Row* row = row_of(comparison, group.bars[k]);
+      const Row* row = row_like(comparison, *group.bars[k]);
       const double value = row ? group.quantity.value(*row) : 0;
       const std::string at = plain(double(k) + 0.5);
       if (value > 0)
