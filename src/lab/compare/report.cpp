@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/plural.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/compare/comparison.hpp"
