@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/try/host_launch.hpp"
 
 namespace convfilt {
@@ -275,14 +276,9 @@ std::vector<Parameter> parameters_of(Tokens tokens, std::size_t open, std::size_
   return parameters;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// Whether a name is one of the words, whatever the case of its letters.
 bool matches(const std::string& name, const char* words) {
-  return name.size() <= kMostName && std::regex_match(lower(name), std::regex(words));
+  return name.size() <= kMostName && std::regex_match(lower_case(name), std::regex(words));
 }
 
 constexpr const char* kMaskWords = "m|f|k|d_?(m|f)|.*(mask|filter|kernel|weight|coef|tap).*";
