@@ -15,7 +15,6 @@
 #include "src/base/terminal.hpp"
 #include "src/filter/alpha.hpp"
 #include "src/filter/convolver.hpp"
-#include "src/lab/compare/data.hpp"
 #include "src/lab/compare/measure.hpp"
 #include "src/lab/compare/plot.hpp"
 #include "src/lab/compare/report.hpp"

@@ -1,7 +1,5 @@
 #include "src/lab/plot.hpp"
 
-#include <fstream>
-
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
@@ -27,7 +25,8 @@ Outcome gnuplot(const std::string& option, const std::string& script = "") try {
   constexpr double kSeconds = 3600;
   const ScratchFolder folder;
   const auto file = [&](const char* name) { return (folder.path() / name).string(); };
-  std::ofstream(file("script")) << "set output " << in_gnuplot(file("picture")) << "; " << script;
+  const std::string text = "set output " + in_gnuplot(file("picture")) + "; " + script;
+  write_file(file("script"), {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
   const Ended ended =
       run_process({"gnuplot", option, file("script")}, file("messages"), {.seconds = kSeconds});
   if (ended.code() == 127)

@@ -247,16 +247,6 @@ class BarChart {
   std::string script_;
 };
 
-Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
-  BarChart chart(comparisons, head);
-  chart.add({"time / time of a copy (log)",
-             [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
-  chart.add({"taps / global read, emulated (log)",
-             [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; },
-             false});
-  return chart.finish();
-}
-
 }  // namespace bars
 
 /// The roofline of Williams, Waterman and Patterson (2009): how much a device can compute in a
@@ -424,7 +414,26 @@ std::string axis_label(const Location& location, bool marked) {
   return "set xlabel 'operations (2 a tap) " + what + "'\n";
 }
 
-Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
+}  // namespace roofline
+
+}  // namespace
+
+std::string_view name_of(PlotKind kind) {
+  return kind == PlotKind::bars ? "bars" : "roofline";
+}
+
+Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
+  bars::BarChart chart(comparisons, head);
+  chart.add({"time / time of a copy (log)",
+             [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
+  chart.add({"taps / global read, emulated (log)",
+             [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; },
+             false});
+  return chart.finish();
+}
+
+Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
+  using namespace roofline;
   const std::vector<Location> locations = timed_locations(comparisons);
   if (locations.empty())
     throw IoError(
@@ -457,22 +466,6 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
               panel(locations[k], comparisons) + "unset label\n";
   }
   return {script + "unset multiplot\n", size};
-}
-
-}  // namespace roofline
-
-}  // namespace
-
-std::string_view name_of(PlotKind kind) {
-  return kind == PlotKind::bars ? "bars" : "roofline";
-}
-
-Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return bars::draw(comparisons, head);
-}
-
-Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return roofline::draw(comparisons, head);
 }
 
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,

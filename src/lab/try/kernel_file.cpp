@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/try/host_launch.hpp"
 
 namespace convfilt {
@@ -275,14 +276,9 @@ std::vector<Parameter> parameters_of(Tokens tokens, std::size_t open, std::size_
   return parameters;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// Whether a name is one of the words, whatever the case of its letters.
 bool matches(const std::string& name, const char* words) {
-  return name.size() <= kMostName && std::regex_match(lower(name), std::regex(words));
+  return name.size() <= kMostName && std::regex_match(lower_case(name), std::regex(words));
 }
 
 constexpr const char* kMaskWords = "m|f|k|d_?(m|f)|.*(mask|filter|kernel|weight|coef|tap).*";
@@ -531,7 +527,7 @@ bool is_left_out(std::string_view line) {
                    "vector_types.h", "helper_", "math_constants.h", "sm_"});
 }
 
-/// Headers for the host part of homework, which nobody has here.
+/// Headers for the host part of homework, which are not here.
 bool is_courses(std::string_view line) {
   return includes(line, {"wb.h", "gputk.h"});
 }
@@ -885,6 +881,7 @@ const char* name_of(KernelArgument argument) {
   constexpr const char* kNames[] = {
       "in",          "out",        "mask",      "width",      "height",    "depth",  "mask_width",
       "mask_height", "mask_depth", "out_width", "out_height", "out_depth", "radius", "channels"};
+  static_assert(std::size(kNames) == std::size_t(KernelArgument::channels) + 1);
   return kNames[std::size_t(argument)];
 }
 

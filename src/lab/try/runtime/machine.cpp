@@ -805,6 +805,7 @@ const char* name_of(Fault fault) {
       "outside_read", "outside_write", "write_to_input", "unset_shared",  "early_shared",
       "unset_output", "race",          "write_race",     "lost_update",   "same_shared",
       "twice",        "same_twice",    "left_barrier",   "other_barrier", "absent_lane"};
+  static_assert(std::size(kNames) == std::size_t(Fault::absent_lane) + 1);
   return kNames[std::size_t(fault)];
 }
 
