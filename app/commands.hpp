@@ -1,12 +1,11 @@
 /// One function a command, and what the picture commands share.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "app/options.hpp"
 #include "src/batch/picture_file.hpp"
-#include "src/filter/picture_filter.hpp"
+#include "src/filter/filter.hpp"
 
 namespace convfilt {
 
@@ -27,14 +26,8 @@ void print_result(std::string_view text);
 /// The same for a person, with lines that fit the terminal.
 void print_text(std::string_view text);
 
-/// One picture's filter by these options. What it uses must outlive it; `note` gets what somebody
-/// should know of the picture.
-Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
-                   std::string& note);
-
 /// Filters one picture: reads the input, filters, writes, and with -v says what it did. Throws
 /// IoError, UsageError and what the filter throws.
-FileReport filter_picture(const PictureOptions& options, const PictureFilter& filter,
-                          const FileJob& job);
+FileReport filter_picture(const PictureOptions& options, const Filter& filter, const FileJob& job);
 
 }  // namespace convfilt

@@ -61,39 +61,14 @@ void tell(const Report& report) {
 
 }  // namespace
 
-Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
-                   std::string& note) {
-  const Mapping& mapping = options.mapping;
-  Filter all;
-  all.in_bands = [&](const Shape& shape) {
-    return mapping.is_plain()
-               ? filter.in_bands(shape, convolver)
-               : convolver.keep_whole("--linear, --luma, --region and --output need it");
-  };
-  all.why_whole = [&] { return convolver.why_whole(); };
-  all.whole = [&](const Image& in, const Header& header) {
-    return mapping.is_plain() ? filter.whole(in, convolver, 1)
-                              : filter_mapped(in, header, mapping, filter.keeps_lightness,
-                                              convolver, filter.whole, &note);
-  };
-  all.needs = [&](const Shape& shape) {
-    return mapping.is_plain()
-               ? filter.needs(shape, convolver)
-               : needs_of_mapped(shape, mapping, filter.keeps_lightness, convolver, filter.needs);
-  };
-  return all;
-}
-
-FileReport filter_picture(const PictureOptions& options, const PictureFilter& filter,
-                          const FileJob& job) {
+FileReport filter_picture(const PictureOptions& options, const Filter& filter, const FileJob& job) {
   Convolver convolver(options.convolver);
-  std::string note;
-  FileReport report = filter_file(job, make_filter(options, filter, convolver, note));
-  if (!note.empty()) report.warnings.insert(report.warnings.begin(), job.in + ": " + note);
+  FileReport report = filter_file(job, filter, convolver);
   for (const std::string& warning : report.warnings) log_warning(warning);
   if (report.why_whole.empty()) convolver.add_bands(report.filter_ms, report.bands);
 
   log_detail("read " + job.in + ": " + shape_of(report.header) + ", " + ms(report.read_ms));
+  log_detail(describe(filter, options.convolver));
   tell(convolver.report());
   log_detail("filtered in " + ms(report.filter_ms) + ", preparation included");
   log_detail("wrote " + job.out + ", " + ms(report.write_ms));

@@ -5,10 +5,8 @@
 #include <atomic>
 #include <cstdio>
 #include <optional>
-#include <type_traits>
 
 #include "app/commands.hpp"
-#include "src/auto/family.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/stable_hash.hpp"
@@ -28,18 +26,16 @@ namespace {
 class PictureLane : public Lane {
  public:
   /// `request` is that of the run, with the lane's own threads and number.
-  PictureLane(const PictureOptions& options, const PictureFilter& filter, const Request& request)
+  PictureLane(const PictureOptions& options, const FilterPtr& filter, const Request& request)
       : options_(options),
         filter_(filter),
         request_(request),
         convolver_(with(options.convolver, request)) {}
 
   FileReport filter(const FileJob& job) override {
-    std::string note;
     // Nobody would count what plans keep between pictures.
     const DropLargePlans drop{options_.folder.schedule.max_memory > 0 ? &convolver_ : nullptr};
-    FileReport report = filter_file(job, make_filter(options_, filter_, convolver_, note));
-    if (!note.empty()) report.warnings.push_back(job.in + ": " + note);
+    FileReport report = filter_file(job, *filter_, convolver_);
     const Choice& choice = convolver_.report().choice;
     report.strategy = choice.strategy->name;
     report.device = name_of(choice.device);
@@ -62,7 +58,7 @@ class PictureLane : public Lane {
   }
 
   const PictureOptions& options_;
-  const PictureFilter& filter_;
+  const FilterPtr& filter_;
   const Request request_;
   Convolver convolver_;
 };
@@ -72,65 +68,19 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// Unlike numbers have unlike words.
-std::string exact(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%a", value);
-  return text;
-}
-
-/// Whether results may differ by a rounding from device to device.
-bool depend_on_device(const ConvolverOptions& convolver, const std::vector<Mask>& masks) {
-  if (const Strategy* strategy = this_machine().find(convolver.request.strategy))
-    return strategy->family == Family::transform;
-  return std::ranges::any_of(masks, [&](const Mask& mask) {
-    Problem problem;
-    problem.mask = mask;
-    problem.border = convolver.border;
-    problem.border_value = convolver.border_value;
-    problem.mode = convolver.mode;
-    return may_transform(problem);
-  });
-}
-
 /// A hash of all that decides the bytes of results, but for how the work is shared. Every option
 /// that decides one must be in the text: tests/cli/folders/settings.sh finds those that are not.
-std::string settings_of(const PictureOptions& options, const PictureFilter& filter,
-                        CodecKind codec) {
-  const ConvolverOptions& convolver = options.convolver;
+std::string settings_of(const PictureOptions& options, const FilterPtr& filter, CodecKind codec) {
   const ReadOptions& read = options.folder.schedule.read;
   const WriteOptions& write = options.folder.schedule.write;
-  const Mapping& mapping = options.mapping;
   std::string text = CONVFILT_VERSION;
   const auto add = [&](const auto& value) {
     if constexpr (requires { std::string(value); })
       text += "|" + std::string(value);
-    else if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
-      text += "|" + exact(value);
     else
       text += "|" + std::to_string(value);
   };
-  add(filter.kind);
-  for (const Mask& mask : filter.masks) {
-    for (const int value : {mask.width, mask.height, mask.anchor_x, mask.anchor_y}) add(value);
-    add(mask.divisor);
-    add(mask.offset);
-    for (const double weight : mask.weights) add(weight);
-  }
-  if (depend_on_device(convolver, filter.masks)) {
-    const std::string& device = convolver.request.device;
-    add(device.substr(0, device.find(':')));
-  }
-  add(name_of(convolver.border));
-  add(convolver.border_value);
-  add(name_of(convolver.mode));
-  add(convolver.request.strategy);
-  add(to_string(convolver.request.tuning));
-  add(mapping.linear);
-  add(mapping.luma);
-  add(int(mapping.negative));
-  if (const auto& region = mapping.region)
-    for (const int number : {region->x, region->y, region->width, region->height}) add(number);
+  add(describe(*filter, options.convolver));
   add(read.refuse_damaged);
   add(read.page);
   add(int(read.loader));
@@ -177,9 +127,8 @@ void note_what_is_left_out(const JobList& list, bool json) {
 }
 
 /// Why GPUs cannot read and write JPEGs of this run, with the remedy.
-std::string gpu_codec_refuses(const PictureOptions& options) {
-  if (!options.mapping.is_plain())
-    return "--linear, --luma, --region and --output are computed on the CPU";
+std::string gpu_codec_refuses(const PictureOptions& options, const Filter& filter) {
+  if (const std::string why = filter.resident_refuses(); !why.empty()) return why;
   if (options.folder.schedule.read.loader != Loader::automatic)
     return "--loader names another codec";
   if (options.folder.schedule.write.progressive) return "--progressive needs the CPU's codec";
@@ -194,10 +143,10 @@ std::string gpu_codec_refuses(const PictureOptions& options) {
 }
 
 /// Who reads and writes the JPEGs of a run where nobody says so. A run goes on as it was begun.
-CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filter,
+CodecKind choose_codec(const PictureOptions& options, const FilterPtr& filter,
                        const FolderOptions& folder, const FolderPlan& plan) {
   CodecQuestion question;
-  question.refusal = gpu_codec_refuses(options);
+  question.refusal = gpu_codec_refuses(options, *filter);
   if (folder.resume)
     question.begun = codec_begun(settings_of_journal(folder), [&](CodecKind codec) {
       return settings_of(options, filter, codec);
@@ -213,8 +162,8 @@ CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filte
 }
 
 /// Gives the run its GPUs. Throws UsageError and DeviceError where it can have none.
-void add_gpus(const PictureOptions& options, const PictureFilter& filter, FolderOptions& folder) {
-  if (const std::string why = gpu_codec_refuses(options); !why.empty())
+void add_gpus(const PictureOptions& options, const FilterPtr& filter, FolderOptions& folder) {
+  if (const std::string why = gpu_codec_refuses(options, *filter); !why.empty())
     throw UsageError("--codec=gpu: " + why + "; use --codec=cpu");
   const Machine machine = this_machine();
   if (const std::string missing = gpu_codec_missing(machine); !missing.empty())
@@ -227,7 +176,7 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
     devices = colon == device.npos ? "all" : device.substr(colon + 1);
   }
   const std::vector<int> ordinals = device_ordinals(devices, machine);
-  folder.schedule.devices = gpu_lanes(ordinals, options.convolver, filter.resident, machine);
+  folder.schedule.devices = gpu_lanes(ordinals, options.convolver, filter, machine);
   folder.decoders = {DeviceJpeg::decoders, DeviceJpeg::keep_to};
   DeviceJpeg::keep_to(decoders_for(ordinals, machine));
 }
@@ -244,7 +193,7 @@ void end_dry_run(const FolderPlan& plan, bool json) {
                   (unread > 0 ? ", and " + plural(unread, "folder") + " cannot be read" : ""));
 }
 
-void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
+void filter_folder_of(const PictureOptions& options, const FilterPtr& filter) {
   check_options(options.folder.schedule.write);
   FolderOptions folder = options.folder;
   folder.schedule.threads =
@@ -341,7 +290,7 @@ std::string file_name_of(const std::string& path) {
 }
 
 /// Filters a list of one picture, whose OUT is a file or standard output.
-void filter_one(const PictureOptions& options, const PictureFilter& filter) {
+void filter_one(const PictureOptions& options, const FilterPtr& filter) {
   FolderOptions one = options.folder;
   const std::string in = one.selection.inputs.front(), out = one.selection.out;
   const bool is_file = in != "-" && out != "-";
@@ -387,7 +336,7 @@ void filter_one(const PictureOptions& options, const PictureFilter& filter) {
     if (journal) journal->done(entry);
   };
   try {
-    outcome.report = filter_picture(options, filter, job);
+    outcome.report = filter_picture(options, *filter, job);
   } catch (const std::exception& error) {
     outcome.outcome = Outcome::failed;
     outcome.reason = error.what();
@@ -407,7 +356,7 @@ void run(const FilterCommand& command) {
   const Selection& selection = options.folder.selection;
   for (const FilterOption& option : command.line->options)
     if (option.letters == "MASK") check_keeps_mask(command.values.word(option.name), selection.out);
-  const PictureFilter filter = command.line->make(command.values);
+  const FilterPtr filter = mapped(command.line->make(command.values), options.mapping);
   const std::string& out = selection.out;
   const std::string in = selection.inputs.empty() ? "" : selection.inputs.front();
   const bool many = !options.needs_folder.empty() || selection.inputs.size() != 1 ||

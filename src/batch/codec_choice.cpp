@@ -92,7 +92,7 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
 }
 
 std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
-                                       const ConvolverOptions& options, const ResidentWork& work,
+                                       const ConvolverOptions& options, const FilterPtr& filter,
                                        const Machine& machine) {
   // While one lane decodes, another filters and encodes. Their threads wait for the device most of
   // the time, and take turns with those that read and check the next files.
@@ -103,7 +103,7 @@ std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
   std::vector<MakeBatchDevice> lanes;
   for (const int ordinal : ordinals)
     for (int lane = 0; lane < kLanes; ++lane)
-      lanes.push_back(device_pictures(ordinal, options, work, threads));
+      lanes.push_back(device_pictures(ordinal, options, filter, threads));
   return lanes;
 }
 

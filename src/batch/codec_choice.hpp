@@ -10,7 +10,7 @@
 #include "src/auto/machine.hpp"
 #include "src/batch/device_lanes.hpp"
 #include "src/batch/job_list.hpp"
-#include "src/filter/convolver.hpp"
+#include "src/filter/filter.hpp"
 #include "src/filter/resident.hpp"
 
 namespace convfilt {
@@ -71,7 +71,7 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
 
 /// Lanes for those devices.
 std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
-                                       const ConvolverOptions& options, const ResidentWork& work,
+                                       const ConvolverOptions& options, const FilterPtr& filter,
                                        const Machine& machine);
 
 }  // namespace convfilt

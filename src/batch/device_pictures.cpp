@@ -55,10 +55,10 @@ std::int64_t host_bytes_of(PictureReader& reader) {
 
 class DevicePictures : public BatchDevice {
  public:
-  DevicePictures(int ordinal, const ConvolverOptions& options, ResidentWork work, int threads)
+  DevicePictures(int ordinal, const ConvolverOptions& options, FilterPtr filter, int threads)
       : name_("cuda:" + std::to_string(ordinal)),
         queue_(ordinal),
-        filter_(on(name_, options), std::move(work), queue_),
+        filter_(on(name_, options), std::move(filter), queue_),
         codec_(ordinal, threads) {}
 
   std::string name() const override { return name_; }
@@ -172,9 +172,9 @@ class DevicePictures : public BatchDevice {
 
 }  // namespace
 
-MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, ResidentWork work,
+MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, FilterPtr filter,
                                 int threads) {
-  return [=] { return std::make_unique<DevicePictures>(ordinal, options, work, threads); };
+  return [=] { return std::make_unique<DevicePictures>(ordinal, options, filter, threads); };
 }
 
 bool stays_jpeg(const Job& job, const WriteOptions& write) {

@@ -11,7 +11,7 @@ namespace convfilt {
 
 /// Makes a device that does this work. `ordinal` is the CUDA device's, and each codec takes
 /// that many host threads. It throws DeviceError where CUDA or nvImageCodec is missing.
-MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, ResidentWork work,
+MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, FilterPtr filter,
                                 int threads);
 
 /// Whether by their names the job's picture is a JPEG and stays one.

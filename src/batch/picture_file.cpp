@@ -14,6 +14,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/batch/arena.hpp"
+#include "src/filter/bands.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -48,6 +49,7 @@ constexpr std::size_t kBandBytes = std::size_t{1} << 19;
 struct Band {
   int first = 0, rows = 0;  ///< of the output
   Image in, out;
+  PictureView<const std::byte> result;       ///< rows of `out`, or of a picture
   std::vector<PictureWriter::Rows> encoded;  ///< of rows_at_a_time() rows each
 };
 
@@ -55,41 +57,38 @@ struct Band {
 template <class Body>
 void for_writers_rows(PictureView<const std::byte> all, int first, int step, Body body) {
   for (int y = 0; y < all.height; y += step) {
-    PictureView<const std::byte> rows = all;
-    rows.data = all.row(y);
-    rows.height = std::min(step, all.height - y);
-    body(rows, first + y);
+    body(rows_of(all, y, std::min(step, all.height - y)), first + y);
   }
 }
 
 /// Workers of a filter, each for one thread at a time.
 class Workers {
  public:
-  explicit Workers(const BandFilter& filter) : filter_(filter) {}
+  explicit Workers(const Work& work) : work_(work) {}
 
-  void run(PictureView<const std::byte> in, PictureView<std::byte> out) {
-    std::unique_ptr<BandFilter::Worker> worker = take();
-    worker->filter(in, out);
+  void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y) {
+    std::unique_ptr<Worker> worker = take();
+    worker->push(in, out, y);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(worker));
   }
 
  private:
-  std::unique_ptr<BandFilter::Worker> take() {
+  std::unique_ptr<Worker> take() {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        std::unique_ptr<BandFilter::Worker> worker = std::move(idle_.back());
+        std::unique_ptr<Worker> worker = std::move(idle_.back());
         idle_.pop_back();
         return worker;
       }
     }
-    return filter_.make_worker();
+    return work_.make_worker();
   }
 
-  const BandFilter& filter_;
+  const Work& work_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<BandFilter::Worker>> idle_;
+  std::vector<std::unique_ptr<Worker>> idle_;
 };
 
 int cores(int threads) {
@@ -149,79 +148,71 @@ int run_stages(int height, int step, const FileJob& job, Read read, Work work, W
   return bands;
 }
 
-void encode(const PictureWriter& writer, PictureView<const std::byte> rows, int first, Band& band) {
-  for_writers_rows(rows, first, writer.rows_at_a_time(),
-                   [&](auto part, int y) { band.encoded.push_back(writer.prepare(part, y)); });
-}
-
-void write_encoded(PictureWriter& writer, PictureView<const std::byte> rows, int first,
-                   Band& band) {
-  std::size_t i = 0;
-  for_writers_rows(rows, first, writer.rows_at_a_time(),
-                   [&](auto part, int) { writer.write(part, std::move(band.encoded[i++])); });
-}
-
-/// From rows to a file, by a filter that takes bands.
-int filter_bands(const BandFilter& filter, const std::function<void(PictureView<std::byte>)>& read,
-                 const FileJob& job, PictureWriter& writer, Busy& busy) {
-  BandCutter cutter(filter, read);
-  Workers workers(filter);
+/// Takes bands to a file. `read` makes a band's input, in order, and `result_of` gives the rows of
+/// its result, on all cores; both see to their own time.
+template <class Read, class ResultOf>
+int write_bands(int height, int step, const FileJob& job, PictureWriter& writer, Busy& busy,
+                Read read, ResultOf result_of) {
+  const int at_once = writer.rows_at_a_time();
   return run_stages(
-      filter.out.height, band_rows(filter, writer.rows_at_a_time(), kBandBytes), job,
+      height, step, job, read,
+      [&](Band& band) {
+        band.result = result_of(band);
+        const Stopwatch watch(busy.write);
+        for_writers_rows(band.result, band.first, at_once, [&](auto rows, int y) {
+          band.encoded.push_back(writer.prepare(rows, y));
+        });
+      },
+      [&](Band& band) {
+        const Stopwatch watch(busy.write);
+        std::size_t i = 0;
+        for_writers_rows(band.result, band.first, at_once,
+                         [&](auto rows, int) { writer.write(rows, std::move(band.encoded[i++])); });
+      });
+}
+
+/// From rows to a file, in bands. `read` gives the next rows of the picture.
+template <class Read>
+int filter_bands(const Work& work, const Image* picture, const Read& read, const FileJob& job,
+                 PictureWriter& writer, Busy& busy) {
+  BandCutter cutter(work, picture);
+  Workers workers(work);
+  return write_bands(
+      work.out.height, band_rows(work, writer.rows_at_a_time(), kBandBytes), job, writer, busy,
       [&](Band& band) {
         const Stopwatch watch(busy.read);
-        band.in = cutter.next(band.first, band.rows);
+        if (const auto rows = cutter.begin(band.first, band.rows); rows.height > 0) read(rows);
+        band.in = cutter.end();
       },
       [&](Band& band) {
-        {
-          const Stopwatch watch(busy.filter);
-          band.out = Image(filter.out.width, band.rows, filter.out.channels, filter.out.depth);
-          workers.run(std::as_const(band.in).view(), band.out.view());
-          band.in = {};
-        }
-        const Stopwatch watch(busy.write);
-        encode(writer, std::as_const(band.out).view(), band.first, band);
-      },
-      [&](Band& band) {
-        const Stopwatch watch(busy.write);
-        write_encoded(writer, std::as_const(band.out).view(), band.first, band);
+        const Stopwatch watch(busy.filter);
+        band.out = Image(work.out.width, band.rows, work.out.channels, work.out.depth);
+        workers.push(std::as_const(band.in).view(), band.out.view(), band.first);
+        band.in = {};
+        return std::as_const(band.out).view();
       });
 }
 
 /// From a picture in memory to a file.
 void write_whole(const Image& image, const FileJob& job, PictureWriter& writer, Busy& busy) {
-  const int step =
-      std::max(writer.rows_at_a_time(), int(kBandBytes / image.row_bytes()) /
-                                            writer.rows_at_a_time() * writer.rows_at_a_time());
-  const auto rows_of_band = [&](const Band& band) {
-    PictureView<const std::byte> rows = image.view();
-    rows.data = rows.row(band.first);
-    rows.height = band.rows;
-    return rows;
-  };
-  run_stages(
-      image.height(), std::min(step, image.height()), job, [](Band&) {},
-      [&](Band& band) {
-        const Stopwatch watch(busy.write);
-        encode(writer, rows_of_band(band), band.first, band);
-      },
-      [&](Band& band) {
-        const Stopwatch watch(busy.write);
-        write_encoded(writer, rows_of_band(band), band.first, band);
-      });
+  const int least = writer.rows_at_a_time();
+  const int step = std::max(least, int(kBandBytes / image.row_bytes()) / least * least);
+  write_bands(
+      image.height(), std::min(step, image.height()), job, writer, busy, [](Band&) {},
+      [&](const Band& band) { return rows_of(image.view(), band.first, band.rows); });
 }
 
 /// What bands under way take, at most, beside what lies in memory as a whole.
-std::int64_t memory_of_bands(const BandFilter& filter, const PictureWriter& writer, int threads) {
-  const std::int64_t rows = band_rows(filter, writer.rows_at_a_time(), kBandBytes);
-  const std::int64_t in_row = std::int64_t{filter.out.width + filter.window.width} *
-                              filter.in.channels * std::int64_t(size_of(filter.in.depth));
-  const std::int64_t out_row = std::int64_t{filter.out.width} * filter.out.channels *
-                               std::int64_t(size_of(filter.out.depth));
+std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int threads) {
+  const int rows = band_rows(work, writer.rows_at_a_time(), kBandBytes);
+  const std::int64_t in_row =
+      bytes_of({work.out.width + work.window.width, 1, work.in.channels, work.in.depth});
+  const std::int64_t out_row = bytes_of({work.out.width, 1, work.out.channels, work.out.depth});
   // The last band has up to twice the rows. What is encoded, or fitted to the format, may take as
   // much as the output; the cutter keeps one band.
-  const std::int64_t band = 2 * (in_row * (rows + filter.window.height) + 2 * out_row * rows);
-  return band * (threads == 1 ? 2 : threads + 3) + filter.bytes_of_worker() * threads;
+  const std::int64_t band = 2 * (in_row * (rows + work.window.height) + 2 * out_row * rows);
+  return band * (threads == 1 ? 2 : threads + 3) +
+         work.needs(std::min(2 * rows, work.out.height)).buffers * threads;
 }
 
 /// What bands take of a whole result that are encoded, or fitted to the format.
@@ -242,7 +233,7 @@ Header output_header(const Header& input, const Shape& shape) {
 
 }  // namespace
 
-FileReport filter_file(const FileJob& asked, const Filter& filter) {
+FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& convolver) {
   const auto start = Clock::now();
   Busy busy;
   FileReport report;
@@ -255,22 +246,26 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   Shape shape{report.header.width, report.header.height, report.header.channels,
               report.header.depth};
   if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
-  const std::unique_ptr<BandFilter> bands = filter.in_bands(shape);
-  const WholeNeeds needs = bands ? WholeNeeds{bands->out} : filter.needs(shape);
-  writer = std::make_shared<PictureWriter>(asked.out, output_header(report.header, needs.result),
+  const std::unique_ptr<Work> work = begin(filter, shape, convolver, &report.header.metadata.icc);
+  report.why_whole = work->why_whole;
+  writer = std::make_shared<PictureWriter>(asked.out, output_header(report.header, work->out),
                                            asked.write);
+  const bool turned = report.header.orientation != 1;
+  const bool by_rows = !work->is_whole() && !work->wraps() && !turned;
   const auto memory_on = [&](int threads) {
-    const std::int64_t in = bytes_of(report.header);
-    const bool turned = report.header.orientation != 1;
-    const std::int64_t reading = turned ? 2 * in : bands ? 0 : in;
-    std::int64_t writing = 0;
-    if (bands)
-      writing = (turned ? in : 0) + memory_of_bands(*bands, *writer, threads);
-    else  // the input is given back before the result is written
-      writing = std::max(
-          in + needs.bytes,
-          needs.bytes + memory_of_encoding(needs.result, *writer, threads) + writer->held_bytes());
-    return reader.held_bytes() + std::max(reading, writing) + (bands ? writer->held_bytes() : 0);
+    const std::int64_t in = bytes_of(report.header), out = bytes_of(work->out);
+    const std::int64_t reading = turned ? 2 * in : by_rows ? 0 : in;
+    std::int64_t writing = by_rows ? 0 : in;
+    if (work->is_whole()) {
+      const Work::Needs needs = work->needs(work->out.height);
+      // The input is given back before the result is written.
+      writing = out + needs.plans +
+                std::max(in + needs.buffers,
+                         memory_of_encoding(work->out, *writer, threads) + writer->held_bytes());
+    } else {
+      writing += memory_of_bands(*work, *writer, threads) + writer->held_bytes();
+    }
+    return reader.held_bytes() + std::max(reading, writing);
   };
   FileJob job = asked;
   if (cores(job.threads) > 1 && job.has_room && !job.has_room(memory_on(cores(job.threads))))
@@ -278,31 +273,30 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   if (job.admit) job.admit(memory_on(cores(job.threads)), true);
   if (job.stop && job.stop->load()) throw Stopped();
 
-  if (bands && report.header.orientation == 1) {
+  if (by_rows) {
     const auto next = [&](PictureView<std::byte> rows) { reader.read(rows); };
-    report.bands = filter_bands(*bands, next, job, *writer, busy);
+    report.bands = filter_bands(*work, nullptr, next, job, *writer, busy);
   } else {
     Image image;
     {
       const Stopwatch watch(busy.read);
       image = read_all(reader).image;
     }
-    if (bands) {
+    if (work->is_whole()) {
+      Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
+      {
+        const Stopwatch watch(busy.filter);
+        work->make_worker()->push(std::as_const(image).view(), out.view(), 0);
+      }
+      image = {};
+      write_whole(out, job, *writer, busy);
+    } else {
       int row = 0;
       const auto next = [&](PictureView<std::byte> rows) {
         for (int y = 0; y < rows.height; ++y)
           std::memcpy(rows.row(y), std::as_const(image).view().row(row++), image.row_bytes());
       };
-      report.bands = filter_bands(*bands, next, job, *writer, busy);
-    } else {
-      report.why_whole = filter.why_whole();
-      Image out;
-      {
-        const Stopwatch watch(busy.filter);
-        out = filter.whole(image, report.header);
-      }
-      image = {};
-      write_whole(out, job, *writer, busy);
+      report.bands = filter_bands(*work, &image, next, job, *writer, busy);
     }
   }
   reader.check_replaced_by(job.out);
@@ -319,7 +313,8 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   report.filter_ms = double(busy.filter) / 1e6;
   report.write_ms = double(busy.write) / 1e6;
   report.all_ms = ms_since(start);
-  report.warnings = reader.warnings();
+  if (!work->note.empty()) report.warnings.push_back(job.in + ": " + work->note);
+  report.warnings.insert(report.warnings.end(), reader.warnings().begin(), reader.warnings().end());
   report.warnings.insert(report.warnings.end(), writer->warnings().begin(),
                          writer->warnings().end());
   return report;

@@ -8,20 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "src/filter/convolver.hpp"
+#include "src/filter/filter.hpp"
 #include "src/picture/io.hpp"
 
 namespace convfilt {
-
-/// A filter in its two forms, which give the same bytes.
-struct Filter {
-  /// Null where pictures of this shape must be filtered whole; `why_whole` then says why.
-  std::function<std::unique_ptr<BandFilter>(const Shape& shape)> in_bands;
-  std::function<std::string()> why_whole;
-
-  std::function<Image(const Image& in, const Header& header)> whole;
-  std::function<WholeNeeds(const Shape& shape)> needs;  ///< what `whole` takes
-};
 
 /// What was done. Milliseconds of stages are those in which a core was busy with them; together
 /// they may exceed the time in all.
@@ -76,6 +66,6 @@ struct Stopped {};
 
 /// Filters a picture. The output appears whole or not at all. Throws IoError, UsageError, Stopped,
 /// and what the filter throws.
-FileReport filter_file(const FileJob& asked, const Filter& filter);
+FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& convolver);
 
 }  // namespace convfilt

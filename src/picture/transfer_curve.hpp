@@ -1,11 +1,12 @@
 /// From encoded samples to linear light, and back.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "src/picture/image.hpp"
+#include "kernels/problem.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt {
@@ -20,14 +21,17 @@ class TransferCurve {
 
   bool is_linear() const { return tables_.empty(); }
 
-  /// The picture as floats, 1 being the most light.
-  Image to_linear(const Image& in) const;
+  /// A row of pixels as floats, 1 being the most light.
+  void to_linear(const std::byte* row, int width, int channels, float* light) const;
 
   /// Floats as samples of the depth again: each gets the nearest, as samples count.
-  Image from_linear(const Image& linear) const;
+  void from_linear(const float* light, int width, int channels, std::byte* row) const;
 
   /// The linear value of a sample of the first colour, in the picture's sample units.
   double linear(double sample) const;
+
+  /// Whether the other colours give it the same.
+  bool is_even(double sample) const;
 
  private:
   struct Table {
@@ -35,6 +39,7 @@ class TransferCurve {
     std::vector<float> thresholds;     ///< light half way between a sample and the next
     std::vector<std::uint32_t> first;  ///< the lowest sample that light of a bucket can become
   };
+  static double light_of(const Table& table, double sample);
   template <class Curve>
   static Table table_of(int count, Curve curve);
 

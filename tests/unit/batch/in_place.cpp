@@ -32,15 +32,10 @@ void filter(const std::string& in, const std::string& out, const Case& what) {
   ConvolverOptions options;
   options.request.device = "cpu";
   Convolver convolver(options);
-  const Mask mask = box_mask(3);
   FileJob job{in, out, {}, {}};
   job.read.refuse_damaged = !what.is_damaged;
   if (what.extension == "gif") job.write.format = "png";
-  filter_file(job,
-              {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
-               [&] { return convolver.why_whole(); },
-               [&](const Image& image, const Header&) { return convolver.convolve(image, mask); },
-               [&](const Shape& shape) { return convolver.needs(shape, mask); }});
+  filter_file(job, *mask_filter(box_mask(3)), convolver);
 }
 
 Bytes operator+(Bytes bytes, const Bytes& more) {

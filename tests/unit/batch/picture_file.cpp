@@ -7,14 +7,14 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "src/base/errors.hpp"
-#include "src/filter/convolver.hpp"
-#include "src/filter/edge.hpp"
 #include "src/mask/make.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -34,11 +34,7 @@ struct Run {
   explicit Run(ConvolverOptions options) : convolver(std::move(options)) {}
 
   FileReport operator()(const FileJob& job, const Mask& mask) {
-    return filter_file(
-        job, {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
-              [&] { return convolver.why_whole(); },
-              [&](const Image& in, const Header&) { return convolver.convolve(in, mask); },
-              [&](const Shape& shape) { return convolver.needs(shape, mask); }});
+    return filter_file(job, *mask_filter(mask), convolver);
   }
 
   Convolver convolver;
@@ -49,6 +45,34 @@ ConvolverOptions on_the_cpu() {
   options.request.device = "cpu";
   return options;
 }
+
+/// A filter that calls a function for each band.
+class OneBand : public Filter {
+ public:
+  explicit OneBand(std::function<void()> body) : body_(std::move(body)) {}
+  std::string text() const override { return "test"; }
+  std::vector<Mask> masks() const override { return {box_mask(3)}; }
+  bool keeps_lightness() const override { return true; }
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    return std::make_unique<Calling>(place.convolver.problem_of(in, box_mask(3), 0), body_);
+  }
+  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+
+ private:
+  struct Calling : Work {
+    Calling(const Problem& problem, const std::function<void()>& function)
+        : Work(problem, ""), body(function) {}
+    struct Caller : Worker {
+      explicit Caller(const std::function<void()>& function) : body(function) {}
+      void push(PictureView<const std::byte>, PictureView<std::byte>, int) override { body(); }
+      const std::function<void()>& body;
+    };
+    std::unique_ptr<Worker> make_worker() const override { return std::make_unique<Caller>(body); }
+    const std::function<void()>& body;
+  };
+
+  std::function<void()> body_;
+};
 
 }  // namespace
 
@@ -73,7 +97,7 @@ TEST_CASE("files get the same bytes on any number of threads, in bands and whole
       CHECK(load(out) == first);
     }
     Convolver convolver(on_the_cpu());
-    write_image(folder / ("whole." + extension), convolver.convolve(in, mask), {}, nullptr);
+    write_image(folder / ("whole." + extension), convolve(convolver, in, mask), {}, nullptr);
     CHECK(load(folder / ("whole." + extension)) == first);
   }
 }
@@ -117,27 +141,11 @@ TEST_CASE("an error within a band leaves the old output") {
   const TemporaryFolder folder;
   write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
   save(folder / "out.ppm", Bytes(10, 'A'));
-  struct Failing : BandFilter {
-    explicit Failing(const Problem& problem) : BandFilter(problem) {}
-    struct Thrower : Worker {
-      void filter(PictureView<const std::byte>, PictureView<std::byte>) override {
-        throw DeviceError("it fails");
-      }
-    };
-    std::unique_ptr<Worker> make_worker() const override { return std::make_unique<Thrower>(); }
-  };
-  const Filter failing{[](const Shape& shape) -> std::unique_ptr<BandFilter> {
-                         Problem problem;
-                         problem.width = shape.width;
-                         problem.height = shape.height;
-                         problem.channels = shape.channels;
-                         problem.mask = box_mask(3);
-                         return std::make_unique<Failing>(problem);
-                       },
-                       [] { return ""; }, nullptr, nullptr};
+  const OneBand failing([] { throw DeviceError("it fails"); });
+  Convolver convolver(on_the_cpu());
   for (const int threads : {1, 2, 16}) {
     const FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
-    CHECK_THROWS_AS(filter_file(job, failing), DeviceError);
+    CHECK_THROWS_AS(filter_file(job, failing, convolver), DeviceError);
     CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
     CHECK(folder.files() == 2);
   }
@@ -226,28 +234,11 @@ TEST_CASE("a stop drops a picture between two bands") {
   const TemporaryFolder folder;
   write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
   std::atomic<bool> stop{false};
-  struct Stopping : BandFilter {
-    Stopping(const Problem& problem, std::atomic<bool>& flag) : BandFilter(problem), stop(flag) {}
-    struct Stopper : Worker {
-      explicit Stopper(std::atomic<bool>& flag) : stop(flag) {}
-      void filter(PictureView<const std::byte>, PictureView<std::byte>) override { stop = true; }
-      std::atomic<bool>& stop;
-    };
-    std::unique_ptr<Worker> make_worker() const override { return std::make_unique<Stopper>(stop); }
-    std::atomic<bool>& stop;
-  };
-  const Filter stopping{[&](const Shape& shape) -> std::unique_ptr<BandFilter> {
-                          Problem problem;
-                          problem.width = shape.width;
-                          problem.height = shape.height;
-                          problem.channels = shape.channels;
-                          problem.mask = box_mask(3);
-                          return std::make_unique<Stopping>(problem, stop);
-                        },
-                        [] { return ""; }, nullptr, nullptr};
+  const OneBand stopping([&] { stop = true; });
+  Convolver convolver(on_the_cpu());
   FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 1);
   job.stop = &stop;
-  CHECK_THROWS_AS(filter_file(job, stopping), Stopped);
+  CHECK_THROWS_AS(filter_file(job, stopping, convolver), Stopped);
   CHECK(folder.files() == 1);
 }
 
@@ -267,7 +258,7 @@ TEST_CASE("orientation is applied once, in bands too") {
     CHECK(out.header.orientation == 1);
     Convolver convolver(on_the_cpu());
     const Image upright = read_image(folder / "turned.png", {}, nullptr);
-    CHECK(same(out.image, convolver.convolve(upright, box_mask(3))));
+    CHECK(same(out.image, convolve(convolver, upright, box_mask(3))));
     CHECK(out.image.width() == (orientation >= 5 ? 60 : 90));
   }
 }

@@ -11,7 +11,9 @@
 #include "src/base/errors.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
+#include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -25,18 +27,31 @@ Convolver on_the_cpu() {
   return Convolver(options);
 }
 
+/// A mask that keeps lightness or not.
+class OfLightness final : public Filter {
+ public:
+  OfLightness(const Mask& mask, bool keeps_lightness)
+      : inner_(mask_filter(mask)), keeps_lightness_(keeps_lightness) {}
+  std::string text() const override { return inner_->text(); }
+  std::vector<Mask> masks() const override { return inner_->masks(); }
+  bool keeps_lightness() const override { return keeps_lightness_; }
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    return inner_->begin(in, place);
+  }
+  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+
+ private:
+  FilterPtr inner_;
+  bool keeps_lightness_;
+};
+
 Image mapped(const Image& in, const Mapping& mapping, const Mask& mask,
              bool keeps_lightness = true) {
+  const FilterPtr filter = mapped(std::make_shared<OfLightness>(mask, keeps_lightness), mapping);
   Convolver convolver = on_the_cpu();
-  std::string note;
-  return filter_mapped(
-      in, Header{}, mapping, keeps_lightness, convolver,
-      [&](const Image& image, Convolver& with, double unit) {
-        Mask scaled = mask;
-        scaled.offset *= unit;
-        return with.convolve(image, scaled);
-      },
-      &note);
+  Image out = filtered(in, *filter, convolver);
+  CHECK(same(out, filtered_whole(in, *filter, convolver)));
+  return out;
 }
 
 /// The response of a replicated picture, in double precision.
@@ -75,8 +90,10 @@ TEST_CASE("every sample comes back from linear light") {
     for (int x = 0; x < count; ++x) set_sample(&all, x, 0, 0, x);
     std::string note;
     const TransferCurve curve({}, depth, 1, &note);
-    const Image linear = curve.to_linear(all);
-    CHECK(same(curve.from_linear(linear), all));
+    Image linear(count, 1, 1, Depth::f32), back = Image::like(all);
+    curve.to_linear(all.view().row(0), count, 1, row_of<float>(linear.view(), 0));
+    curve.from_linear(row_of<float>(linear.view(), 0), count, 1, back.view().row(0));
+    CHECK(same(back, all));
     double worst = 0;
     for (int x = 0; x < count; ++x)
       worst = std::max(worst, std::abs(sample(linear, x, 0, 0) - srgb_light(x / (count - 1.0))));
@@ -89,7 +106,8 @@ TEST_CASE("light becomes the nearest sample") {
   const TransferCurve curve({}, Depth::u8, 1, &note);
   Image light(20001, 1, 1, Depth::f32);
   for (int x = 0; x <= 20000; ++x) set_sample(&light, x, 0, 0, x / 19000.0 - 0.02);
-  const Image samples = curve.from_linear(light);
+  Image samples(20001, 1, 1, Depth::u8);
+  curve.from_linear(row_of<float>(light.view(), 0), 20001, 1, samples.view().row(0));
   int wrong = 0;
   for (int x = 0; x <= 20000; ++x) {
     const double exact = 255 * srgb_encoded(sample(light, x, 0, 0));
@@ -132,12 +150,8 @@ TEST_CASE("a constant border in linear light has the light of its value") {
   Mapping mapping;
   mapping.linear = true;
   Convolver convolver(options);
-  std::string note;
   const Mask mean = make_mask("mean", 2, 1, {1, 1}, 2);
-  const Image out = filter_mapped(
-      black, Header{}, mapping, true, convolver,
-      [&](const Image& image, Convolver& with, double) { return with.convolve(image, mean); },
-      &note);
+  const Image out = filtered(black, *mapped(mask_filter(mean), mapping), convolver);
   CHECK(sample(out, 0, 0, 0) == 188);
 }
 
@@ -211,7 +225,7 @@ TEST_CASE("outside its region a picture stays as it was") {
   mapping.region = Region{7, 5, 20, 11};
   const Image out = mapped(in, mapping, box_mask(5));
   Convolver convolver = on_the_cpu();
-  const Image all = convolver.convolve(in, box_mask(5));
+  const Image all = convolve(convolver, in, box_mask(5));
   for_samples(out, [&](int x, int y, int c) {
     const bool inside = x >= 7 && x < 27 && y >= 5 && y < 16;
     CHECK(sample(out, x, y, c) == sample(inside ? all : in, x, y, c));
