@@ -32,7 +32,7 @@ Image picture_read(const CompareCommand& command) {
   for (const std::string& warning : warnings) log_warning(warning);
   if (!image.has_alpha()) return image;
   log_note(command.in + ": only its colours are compared, not its alpha");
-  return without_alpha(image.view(), image.depth(), command.compare.threads);
+  return without_alpha(image, command.compare.threads);
 }
 
 Problem problem_for(const CompareCommand& command, const Image& picture, Mask mask) {

@@ -48,14 +48,15 @@ constexpr std::size_t kBandBytes = std::size_t{1} << 19;
 /// A band on its way.
 struct Band {
   int first = 0, rows = 0;  ///< of the output
-  Image in, out;
-  PictureView<const std::byte> result;       ///< rows of `out`, or of a picture
+  PictureBand in;
+  Image out;
+  BandView<const std::byte> result;          ///< rows of `out`, or of a picture
   std::vector<PictureWriter::Rows> encoded;  ///< of rows_at_a_time() rows each
 };
 
 /// Rows that follow each other are cut for the writer, from row `first` of the picture on.
 template <class Body>
-void for_writers_rows(PictureView<const std::byte> all, int first, int step, Body body) {
+void for_writers_rows(BandView<const std::byte> all, int first, int step, Body body) {
   for (int y = 0; y < all.height; y += step) {
     body(rows_of(all, y, std::min(step, all.height - y)), first + y);
   }
@@ -66,14 +67,6 @@ class Workers {
  public:
   explicit Workers(const Work& work) : work_(work) {}
 
-  void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y) {
-    std::unique_ptr<Worker> worker = take();
-    worker->push(in, out, y);
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(worker));
-  }
-
- private:
   std::unique_ptr<Worker> take() {
     {
       const std::lock_guard lock(mutex_);
@@ -86,6 +79,12 @@ class Workers {
     return work_.make_worker();
   }
 
+  void give_back(std::unique_ptr<Worker> worker) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+  }
+
+ private:
   const Work& work_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> idle_;
@@ -171,25 +170,26 @@ int write_bands(int height, int step, const FileJob& job, PictureWriter& writer,
       });
 }
 
-/// From rows to a file, in bands. `read` gives the next rows of the picture.
+/// Through a filter to a file, in bands. `read` makes a band's input.
 template <class Read>
-int filter_bands(const Work& work, const Image* picture, const Read& read, const FileJob& job,
-                 PictureWriter& writer, Busy& busy) {
-  BandCutter cutter(work, picture);
+int filter_bands(const Work& work, const FileJob& job, PictureWriter& writer, Busy& busy,
+                 const Read& read) {
   Workers workers(work);
   return write_bands(
       work.out.height, band_rows(work, writer.rows_at_a_time(), kBandBytes), job, writer, busy,
       [&](Band& band) {
         const Stopwatch watch(busy.read);
-        if (const auto rows = cutter.begin(band.first, band.rows); rows.height > 0) read(rows);
-        band.in = cutter.end();
+        band.in = read(band.first, band.rows);
       },
       [&](Band& band) {
         const Stopwatch watch(busy.filter);
         band.out = Image(work.out.width, band.rows, work.out.channels, work.out.depth);
-        workers.push(std::as_const(band.in).view(), band.out.view(), band.first);
+        const BandView<std::byte> rows(band.out.view(), band.first);
+        std::unique_ptr<Worker> worker = workers.take();
+        worker->push(band.in.view(), rows);
+        workers.give_back(std::move(worker));
         band.in = {};
-        return std::as_const(band.out).view();
+        return BandView<const std::byte>(rows);
       });
 }
 
@@ -199,14 +199,13 @@ void write_whole(const Image& image, const FileJob& job, PictureWriter& writer, 
   const int step = std::max(least, int(kBandBytes / image.row_bytes()) / least * least);
   write_bands(
       image.height(), std::min(step, image.height()), job, writer, busy, [](Band&) {},
-      [&](const Band& band) { return rows_of(image.view(), band.first, band.rows); });
+      [&](const Band& band) { return rows_of(BandView(image.view()), band.first, band.rows); });
 }
 
 /// What bands under way take, at most, beside what lies in memory as a whole.
 std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int threads) {
   const int rows = band_rows(work, writer.rows_at_a_time(), kBandBytes);
-  const std::int64_t in_row =
-      bytes_of({work.out.width + work.window.width, 1, work.in.channels, work.in.depth});
+  const std::int64_t in_row = bytes_of({work.in.width, 1, work.in.channels, work.in.depth});
   const std::int64_t out_row = bytes_of({work.out.width, 1, work.out.channels, work.out.depth});
   // The last band has up to twice the rows. What is encoded, or fitted to the format, may take as
   // much as the output; the cutter keeps one band.
@@ -274,8 +273,10 @@ FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& co
   if (job.stop && job.stop->load()) throw Stopped();
 
   if (by_rows) {
-    const auto next = [&](PictureView<std::byte> rows) { reader.read(rows); };
-    report.bands = filter_bands(*work, nullptr, next, job, *writer, busy);
+    BandCutter cutter(*work);
+    report.bands = filter_bands(*work, job, *writer, busy, [&](int first, int rows) {
+      return cutter.next(first, rows, [&](PictureView<std::byte> next) { reader.read(next); });
+    });
   } else {
     Image image;
     {
@@ -286,17 +287,14 @@ FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& co
       Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
       {
         const Stopwatch watch(busy.filter);
-        work->make_worker()->push(std::as_const(image).view(), out.view(), 0);
+        work->make_worker()->push(std::as_const(image).view(), out.view());
       }
       image = {};
       write_whole(out, job, *writer, busy);
     } else {
-      int row = 0;
-      const auto next = [&](PictureView<std::byte> rows) {
-        for (int y = 0; y < rows.height; ++y)
-          std::memcpy(rows.row(y), std::as_const(image).view().row(row++), image.row_bytes());
-      };
-      report.bands = filter_bands(*work, &image, next, job, *writer, busy);
+      report.bands = filter_bands(*work, job, *writer, busy, [&](int, int) {
+        return PictureBand{image.part(0, 0, image.width(), image.height())};
+      });
     }
   }
   reader.check_replaced_by(job.out);

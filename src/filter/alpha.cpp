@@ -21,6 +21,12 @@ Shape with_channels(Shape shape, int channels) {
   return shape;
 }
 
+/// Copies the colours of a row.
+template <class T>
+void copy_colours(const T* from, int width, T* to) {
+  for (int x = 0; x < width; ++x, from += kPixel, to += kColours) std::copy_n(from, kColours, to);
+}
+
 /// Alpha as a sample, rounded and saturated to 0..opaque; NaN becomes 0.
 template <class T>
 T to_alpha(float alpha) {
@@ -28,37 +34,48 @@ T to_alpha(float alpha) {
   return alpha > 0 ? to_sample<T>(std::min(double(alpha), kFull)) : T(0);
 }
 
-/// What responses at row y become, before they are divided by alpha.
-std::vector<double> combined(const std::vector<Image>& responses,
-                             const std::vector<double>& divisors, int y) {
-  const auto row = [y](const Image& response) { return row_of<float>(response.view(), y); };
-  const std::size_t samples =
-      std::size_t(responses[0].width()) * std::size_t(responses[0].channels());
-  std::vector<double> values(samples);
-  const float* response = row(responses[0]);
-  if (divisors.empty()) {
-    std::copy_n(response, samples, values.begin());
-    return values;
-  }
-  for (std::size_t x = 0; x < samples; ++x) values[x] = std::abs(response[x] / divisors[0]);
+/// values = the lengths whose coordinates row y of the responses has, divided by these.
+void take_lengths(const std::vector<Image>& responses, const std::vector<double>& divisors, int y,
+                  std::vector<double>& values) {
+  values.resize(std::size_t(responses[0].width()) * std::size_t(responses[0].channels()));
+  const float* response = row_of<float>(responses[0].view(), y);
+  for (std::size_t x = 0; x < values.size(); ++x) values[x] = std::abs(response[x] / divisors[0]);
   for (std::size_t i = 1; i < responses.size(); ++i) {
-    response = row(responses[i]);
-    for (std::size_t x = 0; x < samples; ++x) {
+    response = row_of<float>(responses[i].view(), y);
+    for (std::size_t x = 0; x < values.size(); ++x) {
       const double other = response[x] / divisors[i];
       values[x] = std::sqrt(values[x] * values[x] + other * other);
     }
   }
-  return values;
 }
 
-/// Copies colours of a row of `Count` channels to the picture's, from channel `first` on.
-template <int Count, class T>
-void store_divided(const double* values, const float* alpha, double offset, int width, int first,
+/// Where the alpha of a row lies.
+struct AlphaRow {
+  const float* first;
+  int step;  ///< from pixel to pixel
+};
+
+/// Stores a row of `Count` channels, divided by alpha, in the picture's from channel `first` on.
+template <int Count, class Value, class T>
+void store_divided(const Value* values, AlphaRow alpha, double offset, int width, int first,
                    T* to) {
-  for (int x = 0; x < width; ++x, values += Count, to += kPixel) {
+  const float* a = alpha.first;
+  for (int x = 0; x < width; ++x, values += Count, a += alpha.step, to += kPixel) {
     for (int c = 0; c < std::min(Count, kColours); ++c)
-      to[first + c] = to_sample<T>(alpha[x] > 0 ? values[c] / double(alpha[x]) + offset : 0.0);
-    to[kColours] = to_alpha<T>(alpha[x]);
+      to[first + c] = to_sample<T>(*a > 0 ? double(values[c]) / double(*a) + offset : 0.0);
+    to[kColours] = to_alpha<T>(*a);
+  }
+}
+
+/// Stores a row of a picture without alpha.
+template <class T>
+void store_plain(const double* values, int count, int width, int first, int channels, T* to) {
+  if (count == channels) {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * count; ++i)
+      to[i] = to_sample<T>(values[i]);
+  } else {
+    for (int x = 0; x < width; ++x)
+      to[std::ptrdiff_t(x) * channels + first] = to_sample<T>(values[x]);
   }
 }
 
@@ -69,13 +86,11 @@ class FloatWork::FloatWorker final : public Worker {
   explicit FloatWorker(const FloatWork& work)
       : work_(work), rows_(work.rows_), responses_(work.rows_.size()) {}
 
-  void push(PictureView<const std::byte> in, PictureView<std::byte> out, int) override {
+  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
     if (work_.is_whole()) return push_planes(in, out);
-    const int halo = in.height - out.height, step = work_.band_step();
-    for (int y = 0; y < out.height; y += step) {
-      const int rows = std::min(step, out.height - y);
-      filter(rows_of(in, y, rows + halo), rows_of(out, y, rows), 0, in.channels, nullptr);
-    }
+    const int step = work_.band_step();
+    for (int y = 0; y < out.height; y += step)
+      filter(in, rows_of(out, y, std::min(step, out.height - y)), 0, in.channels, nullptr);
   }
 
  private:
@@ -83,12 +98,10 @@ class FloatWork::FloatWorker final : public Worker {
 
   /// Strategies that take whole pictures pair or group channels, each in its own way, so that they
   /// get one channel at a time.
-  void push_planes(PictureView<const std::byte> in, PictureView<std::byte> out) {
+  void push_planes(BandView<const std::byte> in, BandView<std::byte> out) {
     Image alpha;
     if (!work_.alpha_.empty()) {
-      take(in, kColours, 1);
-      fit(alpha, out, 1);
-      MaskRows(work_.alpha_[0]).push(std::as_const(floats_).view(), alpha.view());
+      MaskRows(work_.alpha_[0]).push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
     }
     for (int c = 0; c < std::min(in.channels, kColours); ++c)
       filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
@@ -97,35 +110,34 @@ class FloatWork::FloatWorker final : public Worker {
   }
 
   /// Filters `count` channels from `first` on. `alpha` is the result's, if a plane has it.
-  void filter(PictureView<const std::byte> in, PictureView<std::byte> out, int first, int count,
+  void filter(BandView<const std::byte> in, BandView<std::byte> out, int first, int count,
               const Image* alpha) {
-    take(in, first, count);
+    const BandView<const std::byte> floats = floats_of(in, out, first, count);
     if (work_.is_whole() && rows_.size() > 1) work_.convolver_.next_picture();
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      fit(responses_[i], out, count);
-      rows_[i].push(std::as_const(floats_).view(), responses_[i].view());
-    }
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      rows_[i].push(floats, fitted(responses_[i], out, count));
     with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
       for_rows(out, threads(), [&](int y) {
-        const std::vector<double> values = combined(responses_, work_.responses_.divisors, y);
+        // Rows of doubles are too large to be made anew for each row.
+        static thread_local std::vector<double> lengths;
+        const std::vector<double>& divisors = work_.responses_.divisors;
+        if (!divisors.empty()) take_lengths(responses_, divisors, y, lengths);
         T* const to = row_of<T>(out, y);
-        if (!has_alpha()) {
-          if (count == out.channels) {
-            for (std::size_t i = 0; i < values.size(); ++i) to[i] = to_sample<T>(values[i]);
-          } else {
-            for (int x = 0; x < out.width; ++x)
-              to[std::ptrdiff_t(x) * out.channels + first] = to_sample<T>(values[std::size_t(x)]);
-          }
-          return;
-        }
-        std::vector<float> kept;
-        const float* by = alpha ? row_of<float>(alpha->view(), y) : nullptr;
-        if (!by) by = (kept = alpha_row<T>(in, out.width, y)).data();
-        const double offset = work_.responses_.offset;
-        if (count == 1)
-          store_divided<1>(values.data(), by, offset, out.width, first, to);
+        if (!has_alpha())
+          return store_plain(lengths.data(), count, out.width, first, out.channels, to);
+        const AlphaRow by =
+            alpha ? AlphaRow{row_of<float>(alpha->view(), y), 1} : alpha_row<T>(in, out, y);
+        const auto store = [&](const auto* values) {
+          const double offset = work_.responses_.offset;
+          if (count == 1)
+            store_divided<1>(values, by, offset, out.width, first, to);
+          else
+            store_divided<kPixel>(values, by, offset, out.width, first, to);
+        };
+        if (divisors.empty())
+          store(row_of<float>(std::as_const(responses_[0]).view(), y));
         else
-          store_divided<kPixel>(values.data(), by, offset, out.width, first, to);
+          store(std::as_const(lengths).data());
       });
     });
   }
@@ -133,51 +145,51 @@ class FloatWork::FloatWorker final : public Worker {
   /// The alpha of row y of the result that no plane has: filtered with the colours, or the
   /// picture's. What lies outside the picture is opaque.
   template <class T>
-  std::vector<float> alpha_row(PictureView<const std::byte> in, int width, int y) const {
-    std::vector<float> alpha(std::size_t(width), float(full_range(work_.in.depth)));
-    if (work_.responses_.filters_alpha) {
-      const float* from = row_of<float>(responses_[0].view(), y) + kColours;
-      for (int x = 0; x < width; ++x) alpha[std::size_t(x)] = from[std::ptrdiff_t(x) * kPixel];
-      return alpha;
+  AlphaRow alpha_row(BandView<const std::byte> in, BandView<std::byte> out, int y) const {
+    if (work_.responses_.filters_alpha)
+      return {row_of<float>(responses_[0].view(), y) + kColours, kPixel};
+    static thread_local std::vector<float> alpha;
+    alpha.assign(std::size_t(out.width), float(full_range(work_.in.depth)));
+    y += out.top + work_.offset_y;
+    if (y >= 0 && y < work_.in.height) {
+      const int left = work_.offset_x;
+      const T* from = row_of<T>(in, y - in.top) + kColours;
+      for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
+        alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
     }
-    const bool whole = work_.is_whole();
-    const int left = work_.anchor_x - (whole ? work_.window.lead_x : 0);
-    y += work_.anchor_y - (whole ? work_.window.lead_y : 0);
-    if (y < 0 || y >= in.height) return alpha;
-    const T* from = row_of<T>(in, y) + kColours;
-    for (int x = std::max(0, -left); x < std::min(width, in.width - left); ++x)
-      alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
-    return alpha;
+    return {alpha.data(), 1};
   }
 
-  /// floats_ = `count` channels from `first` on, colours premultiplied.
-  void take(PictureView<const std::byte> in, int first, int count) {
-    fit(floats_, in, count);
-    with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-      for_rows(in, threads(), [&](int y) {
-        const T* from = row_of<T>(in, y);
-        float* to = row_of<float>(floats_.view(), y);
-        if (!has_alpha() && count == in.channels) {
-          std::copy_n(from, std::ptrdiff_t(in.width) * count, to);
-        } else if (count == 1) {
-          const bool weighted = has_alpha() && first < kColours;
-          for (int x = 0; x < in.width; ++x, from += in.channels)
-            to[x] = float(from[first]) * (weighted ? float(from[kColours]) : 1.0f);
-        } else {
-          for (int x = 0; x < in.width; ++x, from += kPixel, to += kPixel) {
-            const float alpha = float(from[kColours]);
-            for (int c = 0; c < kColours; ++c) to[c] = float(from[c]) * alpha;
-            to[kColours] = alpha;
-          }
-        }
-      });
+  /// `count` channels from `first` on, colours premultiplied.
+  BandView<const std::byte> floats_of(BandView<const std::byte> in, BandView<std::byte> out,
+                                      int first, int count) {
+    return with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
+      return converted(work_, in, out, threads(), count, Depth::f32, floats_,
+                       [&](const std::byte* row, std::byte* floats) {
+                         const T* from = reinterpret_cast<const T*>(row);
+                         float* to = reinterpret_cast<float*>(floats);
+                         if (!has_alpha() && count == in.channels) {
+                           std::copy_n(from, std::ptrdiff_t(in.width) * count, to);
+                         } else if (count == 1) {
+                           const bool weighted = has_alpha() && first < kColours;
+                           for (int x = 0; x < in.width; ++x, from += in.channels)
+                             to[x] = float(from[first]) * (weighted ? float(from[kColours]) : 1.0f);
+                         } else {
+                           for (int x = 0; x < in.width; ++x, from += kPixel, to += kPixel) {
+                             const float alpha = float(from[kColours]);
+                             for (int c = 0; c < kColours; ++c) to[c] = float(from[c]) * alpha;
+                             to[kColours] = alpha;
+                           }
+                         }
+                       });
     });
   }
 
-  template <class Byte>
-  static void fit(Image& floats, PictureView<Byte> view, int channels) {
-    if (floats.width() != view.width || floats.height() != view.height)
-      floats = Image(view.width, view.height, channels, Depth::f32);
+  /// Room for floats of a result.
+  static BandView<std::byte> fitted(Image& floats, BandView<std::byte> out, int channels) {
+    if (floats.width() != out.width || floats.height() != out.height)
+      floats = Image(out.width, out.height, channels, Depth::f32);
+    return {floats.view(), out.top};
   }
 
   int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
@@ -197,7 +209,7 @@ FloatWork::FloatWork(const Shape& in, Responses responses, const Place& place)
   const int runs = std::min(in.channels, kColours) * int(responses_.masks.size()) +
                    (responses_.filters_alpha ? 1 : 0);
   const auto rows_by = [&](const Mask& mask, double border_value) -> MaskRows {
-    return {convolver_.problem_of(plane, mask, border_value), in.channels, runs, place};
+    return {convolver_.problem_of(plane, mask, border_value), in.channels, full, runs, place};
   };
   if (responses_.filters_alpha) alpha_.push_back(rows_by(responses_.masks[0], full));
   for (const Mask& mask : responses_.masks)
@@ -220,7 +232,7 @@ void FloatWork::keep_whole(const std::string& why) {
 /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
 int FloatWork::band_step() const {
   constexpr std::ptrdiff_t kFloats = 1 << 18;
-  const std::ptrdiff_t samples = std::ptrdiff_t(in.width + window.width) * in.channels;
+  const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * in.channels;
   return std::max(
       {int(kFloats / (samples * std::ptrdiff_t(rows_.size() + 1))), 2 * (window.height - 1), 8});
 }
@@ -230,7 +242,7 @@ Work::Needs FloatWork::needs(int rows) const {
   const auto masks = std::int64_t(rows_.size());
   if (!is_whole()) {
     // The picture's floats, the responses, and a plan's rows of them.
-    const std::int64_t samples = std::int64_t{in.width + window.width} * in.channels;
+    const std::int64_t samples = std::int64_t{in.width} * in.channels;
     return {kFloat * samples * (std::min(band_step(), rows) + window.height) * (masks + 2)};
   }
   const std::int64_t result = kFloat * out.width * out.height;
@@ -247,19 +259,15 @@ std::unique_ptr<Worker> FloatWork::make_worker() const {
 
 namespace {
 
-/// For each row of a picture with alpha whether all its pixels are opaque.
-std::vector<bool> opaque_rows(PictureView<const std::byte> picture, Depth depth) {
-  std::vector<bool> rows(std::size_t(picture.height), true);
-  with_depth(depth, [&]<class T>(TypeTag<T>) {
+/// Whether all pixels of a row with alpha are opaque.
+bool is_opaque(const std::byte* row, int width, Depth depth) {
+  return with_depth(depth, [&]<class T>(TypeTag<T>) {
     const T full = T(full_range(depth));
-    for (int y = 0; y < picture.height; ++y) {
-      const T* alpha = row_of<T>(picture, y) + kColours;
-      bool all = true;
-      for (int x = 0; x < picture.width; ++x) all &= alpha[std::ptrdiff_t(x) * kPixel] == full;
-      rows[std::size_t(y)] = all;
-    }
+    const T* alpha = reinterpret_cast<const T*>(row) + kColours;
+    bool all = true;
+    for (int x = 0; x < width; ++x) all &= alpha[std::ptrdiff_t(x) * kPixel] == full;
+    return all;
   });
-  return rows;
 }
 
 class AlphaWork final : public Work {
@@ -294,64 +302,64 @@ class AlphaWork final : public Work {
           opaque_(work.opaque_->make_worker()),
           translucent_(work.translucent_ ? work.translucent_->make_worker() : nullptr) {}
 
-    void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y) override {
-      const std::vector<bool> opaque = opaque_windows(in, out.height);
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      const std::vector<bool> opaque = opaque_windows(in, out);
       if (work_.is_whole()) {
         // Opaque rows are written over.
-        if (std::ranges::count(opaque, false) > 0) push_translucent(in, out, y);
-        if (std::ranges::count(opaque, true) > 0) push_opaque(in, out, y, opaque);
+        if (std::ranges::count(opaque, false) > 0) push_translucent(in, out);
+        if (std::ranges::count(opaque, true) > 0) push_opaque(in, out, opaque);
         return;
       }
-      const int halo = in.height - out.height;
-      for (int from = 0; from < out.height;) {
-        const bool is_opaque = opaque[std::size_t(from)];
-        int end = from + 1;
-        while (end < out.height && opaque[std::size_t(end)] == is_opaque) ++end;
-        const auto source = rows_of(in, from, end - from + halo);
-        const auto target = rows_of(out, from, end - from);
-        if (is_opaque)
-          push_opaque(source, target, y + from, {});
+      for (int y = 0; y < out.height;) {
+        int end = y + 1;
+        while (end < out.height && opaque[std::size_t(end)] == opaque[std::size_t(y)]) ++end;
+        const BandView<std::byte> rows = rows_of(out, y, end - y);
+        if (opaque[std::size_t(y)])
+          push_opaque(in, rows, {});
         else
-          push_translucent(source, target, y + from);
-        from = end;
+          push_translucent(in, rows);
+        y = end;
       }
     }
 
    private:
     /// For each row of the result whether all rows under the mask are opaque. Those outside the
     /// picture are the border's, and a ghost cell is opaque.
-    std::vector<bool> opaque_windows(PictureView<const std::byte> in, int out_height) const {
-      const Window& window = work_.window;
-      const std::vector<bool> rows = opaque_rows(in, work_.in.depth);
-      std::vector<bool> windows(std::size_t(out_height), false);
+    std::vector<bool> opaque_windows(BandView<const std::byte> in, BandView<std::byte> out) const {
+      const int height = work_.window.height;
+      std::vector<bool> windows(std::size_t(out.height), false);
       int run = 0;  // opaque rows up to this one
-      for (int i = 0; i < out_height + window.height - 1; ++i) {
+      for (int i = 0; i < out.height + height - 1; ++i) {
         const int y =
-            work_.is_whole() ? border_index(work_.border, i - window.lead_y, in.height) : i;
-        run = y < 0 || rows[std::size_t(y)] ? run + 1 : 0;
-        if (i + 1 >= window.height)
-          windows[std::size_t(i + 1 - window.height)] = run >= window.height;
+            border_index(work_.border, out.top + i - work_.window.lead_y, work_.in.height);
+        run = y < 0 || is_opaque(in.row(y - in.top), in.width, work_.in.depth) ? run + 1 : 0;
+        if (i + 1 >= height) windows[std::size_t(i + 1 - height)] = run >= height;
       }
       return windows;
     }
 
-    void push_translucent(PictureView<const std::byte> in, PictureView<std::byte> out, int y) {
+    void push_translucent(BandView<const std::byte> in, BandView<std::byte> out) {
       if (!translucent_) throw UsageError(work_.refusal_);
-      translucent_->push(in, out, y);
+      translucent_->push(in, out);
     }
 
     /// `rows` says which rows of the result are wanted; empty = all.
-    void push_opaque(PictureView<const std::byte> in, PictureView<std::byte> out, int y,
+    void push_opaque(BandView<const std::byte> in, BandView<std::byte> out,
                      const std::vector<bool>& rows) {
       const Depth depth = work_.in.depth;
-      const Image colours = without_alpha(in, depth, work_.threads_);
-      Image filtered(out.width, out.height, kColours, depth);
-      opaque_->push(colours.view(), filtered.view(), y);
+      Image made, filtered(out.width, out.height, kColours, depth);
+      const BandView<std::byte> result(filtered.view(), out.top);
       with_depth(depth, [&]<class T>(TypeTag<T>) {
+        const auto colours = converted(work_, in, out, work_.threads_, kColours, depth, made,
+                                       [&](const std::byte* from, std::byte* to) {
+                                         copy_colours(reinterpret_cast<const T*>(from), in.width,
+                                                      reinterpret_cast<T*>(to));
+                                       });
+        opaque_->push(colours, result);
         const T full = T(full_range(depth));
         for_rows(out, work_.threads_, [&](int row) {
           if (!rows.empty() && !rows[std::size_t(row)]) return;
-          const T* from = row_of<T>(std::as_const(filtered).view(), row);
+          const T* from = row_of<T>(result, row);
           T* to = row_of<T>(out, row);
           for (int x = 0; x < out.width; ++x, from += kColours, to += kPixel) {
             std::copy_n(from, kColours, to);
@@ -395,14 +403,11 @@ std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response
                                      std::move(refusal), place.convolver.options().request.threads);
 }
 
-Image without_alpha(PictureView<const std::byte> picture, Depth depth, int threads) {
-  Image colours(picture.width, picture.height, kColours, depth);
-  with_depth(depth, [&]<class T>(TypeTag<T>) {
-    for_rows(picture, threads, [&](int y) {
-      const T* from = row_of<T>(picture, y);
-      T* to = row_of<T>(colours.view(), y);
-      for (int x = 0; x < picture.width; ++x, from += kPixel, to += kColours)
-        std::copy_n(from, kColours, to);
+Image without_alpha(const Image& image, int threads) {
+  Image colours(image.width(), image.height(), kColours, image.depth());
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
+    for_rows(image.view(), threads, [&](int y) {
+      copy_colours(row_of<T>(image.view(), y), image.width(), row_of<T>(colours.view(), y));
     });
   });
   return colours;

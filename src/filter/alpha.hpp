@@ -58,6 +58,6 @@ std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response
                                  const Place& place, std::string text);
 
 /// The 3 colours of a BGRA picture.
-Image without_alpha(PictureView<const std::byte> picture, Depth depth, int threads);
+Image without_alpha(const Image& image, int threads);
 
 }  // namespace convfilt

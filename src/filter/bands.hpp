@@ -1,46 +1,63 @@
-/// Cuts pictures into bands of rows with their ghost cells.
+/// Cuts pictures into bands of rows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <utility>
 
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
 
-/// Cuts the input of bands from rows that come from top to bottom.
+/// Some rows of a picture.
+struct PictureBand {
+  Image rows;
+  int top = 0;  ///< the picture's row in the first
+
+  BandView<const std::byte> view() const { return {rows.view(), top}; }
+};
+
+/// Makes the input of bands from rows that come from top to bottom.
 class BandCutter {
  public:
-  /// `picture` has all rows where the work's border wraps; else it may be null.
-  explicit BandCutter(const Work& work, const Image* picture = nullptr);
+  /// The work's border must not wrap.
+  explicit BandCutter(const Work& work) : work_(work) {}
 
-  /// Begins the input of output rows first..first+rows-1, and gives the next rows of the picture,
-  /// for the caller to read; there may be none. Bands follow each other without gaps, and each but
-  /// a picture's only one has at least least_rows() rows.
-  PictureView<std::byte> begin(int first, int rows);
-
-  /// The band, once those rows are there.
-  Image end();
-
-  /// Rows below which a band could lack the rows that ghost cells repeat.
-  int least_rows() const { return work_.window.height; }
+  /// The input of rows first..first+rows-1 of the result. `read` gives the next rows of the
+  /// picture, as many as the view has. Bands follow each other without gaps, and each but a
+  /// picture's only one has at least as many rows as the window, since ghost cells repeat so many.
+  template <class Read>
+  PictureBand next(int first, int rows, const Read& read) {
+    const int top = std::max(0, first - work_.window.lead_y);
+    const int end =
+        std::min(work_.in.height, first - work_.window.lead_y + rows + work_.window.height - 1);
+    PictureBand band{Image(work_.in.width, end - top, work_.in.channels, work_.in.depth), top};
+    const int kept = std::clamp(next_row_ - top, 0, end - top);
+    const std::size_t row_bytes = band.rows.row_bytes();
+    for (int y = 0; y < kept; ++y)
+      std::memcpy(band.rows.view().row(y), latest_.view().row(top + y - latest_.top), row_bytes);
+    if (top + kept < end) read(rows_of(BandView(band.rows.view()), kept, end - top - kept));
+    next_row_ = std::max(next_row_, end);
+    latest_ = {band.rows.part(0, 0, band.rows.width(), band.rows.height()), top};
+    return band;
+  }
 
  private:
-  void fill_sides(std::byte* row) const;
-
-  /// Writes a pixel of the border value, opaque where there is alpha.
-  template <class T>
-  auto ghost_of() const;
-
   const Work& work_;
-  const Image* picture_;
-  int next_row_ = 0;  ///< the first that was not read yet
-  Image band_;        ///< the latest
-  int top_ = 0;       ///< the picture's row in its first
-  int fresh_ = 0;     ///< the first of its rows that the caller reads
+  int next_row_ = 0;    ///< the first that was not read yet
+  PictureBand latest_;  ///< the band before
 };
 
 /// Rows of the bands into which a picture is cut: a multiple of the writer's step, and some
 /// `wanted_bytes` of input.
-int band_rows(const Work& work, int writer_step, std::size_t wanted_bytes);
+inline int band_rows(const Work& work, int writer_step, std::size_t wanted_bytes) {
+  const std::int64_t row_bytes = bytes_of({work.in.width, 1, work.in.channels, work.in.depth});
+  const std::int64_t step = writer_step;
+  // A band's rows beyond its own cost as much as its own.
+  const std::int64_t rows = std::max<std::int64_t>(
+      {std::int64_t(wanted_bytes) / row_bytes, std::int64_t(work.window.height) * 2, 1});
+  return int(std::min<std::int64_t>((rows + step - 1) / step * step, work.out.height));
+}
 
 }  // namespace convfilt

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "kernels/cpu/source_rows.hpp"
 #include "kernels/plan/edges.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
@@ -40,30 +41,46 @@ std::vector<Mask> without_divisors(std::vector<Mask> masks) {
 /// Edges of 8-bit pictures by two masks of whole weights, without floats between.
 class GradientWorker final : public Worker {
  public:
-  explicit GradientWorker(const std::vector<GradientTap>& taps) : taps_(taps) {}
+  GradientWorker(const Problem& whole, const std::vector<GradientTap>& taps)
+      : taps_(taps),
+        lead_y_(whole.lead_y()),
+        source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
+        gathered_(whole.mask.height, source_.length(whole.out_width())),
+        ring_(std::size_t(whole.mask.height)),
+        rows_(ring_.size()) {}
 
-  void push(PictureView<const std::byte> in, PictureView<std::byte> out, int) override {
-    std::vector<const std::uint8_t*> rows(std::size_t(in.height - out.height + 1));
-    for (int y = 0; y < out.height; ++y) {
-      for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = row_of<std::uint8_t>(in, y + int(j));
-      gradient_row(taps_, rows.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
-    }
+  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+    const int slots = int(ring_.size());
+    const auto fill = [&](int slot) {
+      ring_[std::size_t(slot % slots)] =
+          source_.row(in, 0, out.width, out.top - lead_y_ + slot, gathered_.row(slot % slots));
+    };
+    cpu::sweep(0, out.height, 1, 1, slots, fill, [&](int y, int first) {
+      for (int j = 0; j < slots; ++j)
+        rows_[std::size_t(j)] = ring_[std::size_t((first + j) % slots)];
+      gradient_row(taps_, rows_.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
+    });
   }
 
  private:
   const std::vector<GradientTap>& taps_;
+  int lead_y_;
+  cpu::SourceRows<std::uint8_t> source_;
+  cpu::RowBuffer<std::uint8_t> gathered_;
+  std::vector<const std::uint8_t*> ring_, rows_;  ///< row r of the picture in r % size; in order
 };
 
 class GradientWork final : public Work {
  public:
   GradientWork(const Problem& whole, std::vector<GradientTap> taps)
-      : Work(whole, ""), taps_(std::move(taps)) {}
+      : Work(whole, ""), whole_(whole), taps_(std::move(taps)) {}
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<GradientWorker>(taps_);
+    return std::make_unique<GradientWorker>(whole_, taps_);
   }
 
  private:
+  Problem whole_;
   std::vector<GradientTap> taps_;
 };
 

@@ -74,7 +74,7 @@ class MaskFilter final : public Filter {
                         "a picture with alpha: where it is opaque, as if it had none; elsewhere "
                         "premultiplied by alpha, in f32");
     }
-    const MaskRows rows(problem, in.channels, 1, place);
+    const MaskRows rows(problem, in.channels, 0, 1, place);
     if (rows.why_whole.empty()) place.convolver.note(problem);
     return std::make_unique<MaskWork>(problem, rows);
   }
@@ -98,9 +98,8 @@ Work::Work(const Problem& whole, std::string why_whole)
       out{whole.out_width(), whole.out_height(), whole.channels, whole.depth},
       window(window_of(whole)),
       border(whole.border),
-      border_value(whole.border_value),
-      anchor_x(whole.mask.anchor_x),
-      anchor_y(whole.mask.anchor_y),
+      offset_x(whole.mask.anchor_x - window.lead_x),
+      offset_y(whole.mask.anchor_y - window.lead_y),
       why_whole(std::move(why_whole)) {}
 
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,

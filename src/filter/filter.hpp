@@ -2,9 +2,8 @@
 /// filtered and encoded at the same time and never lies in memory as a whole. Where a strategy
 /// takes whole pictures, the picture is the only band.
 ///
-/// A band of the output needs some more rows of the input, and each row some more columns. Whoever
-/// cuts bands makes up the ghost cells beyond the picture's sides (BandCutter), so that a filter
-/// sees samples alone: it computes what Mode::valid leaves of them, which are the same bytes.
+/// A band of the result needs some more rows of the picture. Ghost cells are the plans' affair:
+/// kernels/cpu/source_rows.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/band.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/shape.hpp"
 #include "src/picture/metadata.hpp"
@@ -33,9 +33,9 @@ class Worker {
  public:
   virtual ~Worker() = default;
 
-  /// `in` has window.width - 1 columns and window.height - 1 rows more than `out`; a whole picture
-  /// comes without these ghost cells. `y` is the result's row in the first of `out`.
-  virtual void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y) = 0;
+  /// `out` is a band of the result, and `in` the picture or a band of it that has the rows which
+  /// that needs: those under its windows, or which stand in for them.
+  virtual void push(BandView<const std::byte> in, BandView<std::byte> out) = 0;
 };
 
 /// A filter that has begun on a picture.
@@ -48,17 +48,11 @@ class Work {
   Shape in, out;
   Window window;
   Border border;
-  double border_value;
-  int anchor_x, anchor_y;  ///< the sample of an output's window that it replaces
+  int offset_x, offset_y;  ///< from a pixel of the result to that of the picture it replaces
   std::string why_whole;   ///< why the picture is not cut into bands; empty where it is
   std::string note{};      ///< what to tell about the picture
 
   bool is_whole() const { return !why_whole.empty(); }
-
-  /// The pixel of a worker's input that the first of its output replaces, if the result has the
-  /// picture's size.
-  int left() const { return is_whole() ? 0 : anchor_x; }
-  int top() const { return is_whole() ? 0 : anchor_y; }
 
   /// Whether the first band may need the last rows.
   bool wraps() const { return border == Border::wrap && window.height > 1; }

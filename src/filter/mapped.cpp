@@ -61,14 +61,12 @@ class OuterWork final : public Work {
     this->in = in;
     out.channels = channels;
     out.depth = in.depth;
-    border_value = place.border_value;
   }
 
   Needs needs(int rows) const override {
     Needs needs = inner_->needs(rows);
     Shape floats = inner_->in, response = inner_->out;
     if (!is_whole()) {
-      floats.width += window.width;
       floats.height = rows + window.height;
       response.height = rows;
     }
@@ -85,23 +83,24 @@ class OuterWork final : public Work {
    public:
     explicit OuterWorker(const OuterWork& work) : work_(work), inner_(work.inner_->make_worker()) {}
 
-    void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y) override {
-      const int channels = work_.inner_->in.channels;
-      Image floats(in.width, in.height, channels, Depth::f32);
-      Image response(out.width, out.height, work_.inner_->out.channels, Depth::f32);
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      const Shape& inside = work_.inner_->in;
       with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-        for_rows(in, work_.threads_, [&](int row) {
-          work_.enter_(row_of<T>(in, row), in.width, row_of<float>(floats.view(), row));
-        });
-        inner_->push(std::as_const(floats).view(), response.view(), y);
-        const int left = work_.left(), top = work_.top();
-        for_rows(out, work_.threads_, [&](int row) {
-          const int from = std::min(row + top, in.height - 1);
-          work_.leave_(
-              row_of<float>(std::as_const(response).view(), row), out.width,
-              row_of<T>(in, from) + std::ptrdiff_t(left) * in.channels,
-              row_of<float>(std::as_const(floats).view(), from) + std::ptrdiff_t(left) * channels,
-              row_of<T>(out, row));
+        Image made;
+        const auto floats = converted(work_, in, out, work_.threads_, inside.channels, Depth::f32,
+                                      made, [&](const std::byte* from, std::byte* to) {
+                                        work_.enter_(reinterpret_cast<const T*>(from), in.width,
+                                                     reinterpret_cast<float*>(to));
+                                      });
+        Image made_response(out.width, out.height, work_.inner_->out.channels, Depth::f32);
+        const BandView<std::byte> response(made_response.view(), out.top);
+        inner_->push(floats, response);
+        for_rows(out, work_.threads_, [&](int y) {
+          // A result of another size than the picture's takes none of its rows.
+          const int from = std::clamp(out.top + y, in.top, in.top + in.height - 1);
+          const int at = std::clamp(from - floats.top, 0, floats.height - 1);
+          work_.leave_(row_of<float>(response, y), out.width, row_of<T>(in, from - in.top),
+                       row_of<float>(floats, at), row_of<T>(out, y));
         });
       });
     }
@@ -175,10 +174,6 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
   Place inside = place;
   inside.unit /= full_range(in.depth);
   inside.border_value = curve->linear(place.border_value);
-  // A ghost cell has the first colour's light in each channel, and no sample may have that.
-  if (place.convolver.options().border == Border::constant && inside.why_whole.empty() &&
-      !curve->is_even(place.border_value))
-    inside.why_whole = "its colours have different curves, and ghost cells the light of one";
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, inside);
   const int channels = work->out.channels;
   const auto enter = [=](const auto* row, int width, float* light) {
@@ -209,23 +204,22 @@ class RegionWork final : public Work {
     explicit RegionWorker(const RegionWork& work)
         : work_(work), inner_(work.inner_->make_worker()) {}
 
-    void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y) override {
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
       const Region& region = work_.region_;
-      const int begin = std::clamp(region.y - y, 0, out.height);
-      const int end = std::clamp(region.y + region.height - y, 0, out.height);
+      const int begin = std::clamp(region.y - out.top, 0, out.height);
+      const int end = std::clamp(region.y + region.height - out.top, 0, out.height);
       if (work_.is_whole())
-        inner_->push(in, out, y);
+        inner_->push(in, out);
       else if (begin < end)
-        inner_->push(rows_of(in, begin, end - begin + in.height - out.height),
-                     rows_of(out, begin, end - begin), y + begin);
+        inner_->push(in, rows_of(out, begin, end - begin));
       const std::size_t pixel = std::size_t(in.channels) * size_of(work_.in.depth);
-      for (int row = 0; row < out.height; ++row) {
-        const std::byte* from = in.row(row + work_.top()) + std::size_t(work_.left()) * pixel;
+      for (int y = 0; y < out.height; ++y) {
         const auto keep = [&](int first, int last) {
-          std::memcpy(out.row(row) + std::size_t(first) * pixel, from + std::size_t(first) * pixel,
+          std::memcpy(out.row(y) + std::size_t(first) * pixel,
+                      in.row(out.top + y - in.top) + std::size_t(first) * pixel,
                       std::size_t(last - first) * pixel);
         };
-        const bool inside = row >= begin && row < end;
+        const bool inside = y >= begin && y < end;
         keep(0, inside ? region.x : out.width);
         if (inside) keep(region.x + region.width, out.width);
       }

@@ -1,7 +1,6 @@
 #include "src/filter/mask_rows.hpp"
 
-#include <algorithm>
-
+#include "kernels/cpu/plans.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 
@@ -18,11 +17,13 @@ std::string why_not_in_bands(const Choice& choice) {
 
 }  // namespace
 
-MaskRows::MaskRows(const Problem& whole, int channels, int runs, const Place& place)
+MaskRows::MaskRows(const Problem& whole, int channels, double border_alpha, int runs,
+                   const Place& place)
     : why_whole(place.why_whole),
       convolver_(place.convolver),
       whole_(whole),
       channels_(channels),
+      border_alpha_(border_alpha),
       runs_(runs) {
   if (const std::string refusal = mode_refuses(whole); !refusal.empty())
     throw UsageError("mask " + in_quotes(whole.mask.name) + ": " + refusal);
@@ -36,29 +37,22 @@ MaskRows::MaskRows(const MaskRows& other)
       convolver_(other.convolver_),
       whole_(other.whole_),
       channels_(other.channels_),
+      border_alpha_(other.border_alpha_),
       runs_(other.runs_),
       strategy_(other.strategy_) {}
 
-void MaskRows::push(PictureView<const std::byte> in, PictureView<std::byte> out, int) {
+void MaskRows::push(BandView<const std::byte> in, BandView<std::byte> out) {
   if (!why_whole.empty()) return convolver_.run(whole_, runs_, in, out);
-  const auto found = std::ranges::find(plans_, out.height, &Sized::rows);
-  if (found != plans_.end()) {
-    found->plan->run(in, out);
-    return;
+  if (!plan_) {
+    Problem problem = whole_;
+    problem.channels = channels_;
+    PlanOptions how;
+    how.threads = 1;
+    const auto prepare =
+        strategy_->family == Family::direct ? prepare_direct_bands : prepare_separable_bands;
+    plan_ = prepare(problem, how, border_alpha_);
   }
-  Problem band = whole_;
-  band.mode = Mode::valid;
-  band.border = Border::replicate;
-  band.channels = channels_;
-  band.width = in.width;
-  band.height = in.height;
-  PlanOptions how;
-  how.threads = 1;
-  how.tuning = convolver_.options().request.tuning;
-  constexpr std::size_t kMostPlans = 4;  // most bands have one height, and the last another
-  if (plans_.size() == kMostPlans) plans_.erase(plans_.begin());
-  plans_.push_back({out.height, strategy_->prepare(band, DeviceKind::cpu, how)});
-  plans_.back().plan->run(in, out);
+  plan_->run_band(in, out);
 }
 
 std::int64_t MaskRows::plan_bytes() const {

@@ -4,26 +4,25 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
 
-/// The strategy chosen for a mask, with its plans: in bands one for each number of rows, on one
-/// thread; for a whole picture the convolver's. Copies share no plans for bands.
+/// The strategy chosen for a mask, with a plan: for bands one on one thread, for a whole picture
+/// the convolver's. Copies share no plan for bands.
 class MaskRows final : public Worker {
  public:
-  /// `channels` of a band are filtered at once; a whole picture has those of the problem. `runs`
-  /// such pictures there are in all, for the choice of the device. Throws UsageError and
-  /// DeviceError as choose() does.
-  MaskRows(const Problem& whole, int channels, int runs, const Place& place);
+  /// `channels` of a band are filtered at once; a whole picture has those of the problem. Where
+  /// there are 4, the fourth is `border_alpha` in ghost cells. `runs` such pictures there are in
+  /// all, for the choice of the device. Throws UsageError and DeviceError as choose() does.
+  MaskRows(const Problem& whole, int channels, double border_alpha, int runs, const Place& place);
   MaskRows(const MaskRows& other);
   MaskRows& operator=(const MaskRows&) = delete;
 
   std::string why_whole;  ///< see Work
 
-  void push(PictureView<const std::byte> in, PictureView<std::byte> out, int y = 0) override;
+  void push(BandView<const std::byte> in, BandView<std::byte> out) override;
 
   /// What the plan for a whole picture keeps of host memory.
   std::int64_t plan_bytes() const;
@@ -33,13 +32,11 @@ class MaskRows final : public Worker {
  private:
   Convolver& convolver_;
   Problem whole_;
-  int channels_, runs_;
+  int channels_;
+  double border_alpha_;
+  int runs_;
   const Strategy* strategy_;
-  struct Sized {
-    int rows;
-    std::unique_ptr<Plan> plan;
-  };
-  std::vector<Sized> plans_{};  ///< the latest last
+  std::unique_ptr<BandPlan> plan_{};
 };
 
 }  // namespace convfilt

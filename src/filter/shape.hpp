@@ -37,12 +37,4 @@ inline Window window_of(const Problem& problem) {
   return {problem.mask.width, problem.mask.height, problem.lead_x(), problem.lead_y()};
 }
 
-/// Some rows of a picture.
-template <class Byte>
-PictureView<Byte> rows_of(PictureView<Byte> picture, int first, int rows) {
-  picture.data = picture.row(first);
-  picture.height = rows;
-  return picture;
-}
-
 }  // namespace convfilt

@@ -30,11 +30,6 @@ std::size_t bucket_of(float light) {
 
 }  // namespace
 
-double TransferCurve::light_of(const Table& table, double sample) {
-  const double last = double(table.light.size() - 1);
-  return table.light[std::size_t(std::clamp(sample, 0.0, last))];
-}
-
 template <class Curve>
 TransferCurve::Table TransferCurve::table_of(int count, Curve curve) {
   Table table;
@@ -118,14 +113,11 @@ void TransferCurve::from_linear(const float* light, int width, int channels, std
   });
 }
 
-bool TransferCurve::is_even(double sample) const {
-  return std::ranges::all_of(tables_, [&](const Table& table) {
-    return light_of(table, sample) == light_of(tables_[0], sample);
-  });
-}
-
 double TransferCurve::linear(double sample) const {
-  return is_linear() ? sample / full_range(depth_) : light_of(tables_[0], sample);
+  if (is_linear()) return sample / full_range(depth_);
+  const std::vector<float>& light = tables_[0].light;
+  const double last = double(light.size() - 1);
+  return light[std::size_t(std::clamp(sample, 0.0, last))];
 }
 
 }  // namespace convfilt

@@ -30,16 +30,12 @@ class TransferCurve {
   /// The linear value of a sample of the first colour, in the picture's sample units.
   double linear(double sample) const;
 
-  /// Whether the other colours give it the same.
-  bool is_even(double sample) const;
-
  private:
   struct Table {
     std::vector<float> light;          ///< of every sample
     std::vector<float> thresholds;     ///< light half way between a sample and the next
     std::vector<std::uint32_t> first;  ///< the lowest sample that light of a bucket can become
   };
-  static double light_of(const Table& table, double sample);
   template <class Curve>
   static Table table_of(int count, Curve curve);
 

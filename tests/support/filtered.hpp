@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -10,14 +11,14 @@
 
 namespace convfilt::testing {
 
-/// The picture as the only band, whatever the strategy: plans make the ghost cells.
+/// The picture as the only band, whatever the strategy.
 inline Image filtered_whole(const Image& in, const Filter& filter, Convolver& convolver,
                             const Metadata::Bytes* profile = nullptr) {
   convolver.check_border_value(in.depth());
   const auto work = filter.begin(shape_of(in), {convolver, convolver.options().border_value, 1,
                                                 in.depth(), profile, "the test filters it so"});
   Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
-  work->make_worker()->push(in.view(), out.view(), 0);
+  work->make_worker()->push(in.view(), out.view());
   return out;
 }
 
@@ -26,19 +27,25 @@ inline Image filtered_whole(const Image& in, const Filter& filter, Convolver& co
 template <class RowsOfBand>
 Image filtered_in_bands(const Image& in, const Work& work, const RowsOfBand& rows_of_band) {
   int next = 0;
-  BandCutter cutter(work, &in);
+  BandCutter cutter(work);
   Image out(work.out.width, work.out.height, work.out.channels, work.out.depth);
   const auto worker = work.make_worker();
   for (int first = 0; first < out.height();) {
     const int rows = rows_of_band(out.height() - first);
-    const PictureView<std::byte> wanted = cutter.begin(first, rows);
-    for (int y = 0; y < wanted.height; ++y)
-      std::memcpy(wanted.row(y), in.view().row(next++), in.row_bytes());
-    const Image band = cutter.end();
-    worker->push(band.view(), out.part(0, first, out.width(), rows).view(), first);
+    const BandView<std::byte> part(out.part(0, first, out.width(), rows).view(), first);
+    if (work.wraps()) {
+      worker->push(in.view(), part);
+    } else {
+      const PictureBand band = cutter.next(first, rows, [&](PictureView<std::byte> wanted) {
+        for (int y = 0; y < wanted.height; ++y)
+          std::memcpy(wanted.row(y), in.view().row(next++), in.row_bytes());
+      });
+      worker->push(band.view(), part);
+    }
     first += rows;
   }
-  if (next != in.height()) throw std::logic_error("rows are left, which nobody has checked");
+  if (next != in.height() && !work.wraps())
+    throw std::logic_error("rows are left, which nobody has checked");
   return out;
 }
 

@@ -64,7 +64,7 @@ class OneBand : public Filter {
         : Work(problem, ""), body(function) {}
     struct Caller : Worker {
       explicit Caller(const std::function<void()>& function) : body(function) {}
-      void push(PictureView<const std::byte>, PictureView<std::byte>, int) override { body(); }
+      void push(BandView<const std::byte>, BandView<std::byte>) override { body(); }
       const std::function<void()>& body;
     };
     std::unique_ptr<Worker> make_worker() const override { return std::make_unique<Caller>(body); }
@@ -114,6 +114,23 @@ TEST_CASE("a picture with alpha gives the same file on any number of threads") {
     if (first.empty()) first = load(folder / "out.png");
     CHECK(load(folder / "out.png") == first);
   }
+}
+
+TEST_CASE("a picture whose border wraps lies in memory, and goes in bands") {
+  const TemporaryFolder folder;
+  const Image in = pattern(1500, 1200, 3, Depth::u8);
+  write_image(folder / "in.ppm", in, {}, nullptr);
+  ConvolverOptions options = on_the_cpu();
+  options.border = Border::wrap;
+  std::int64_t asked = 0;
+  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 2);
+  job.admit = [&](std::int64_t bytes, bool) { asked = bytes; };
+  Run run(options);
+  CHECK(run(job, gaussian_mask(3)).bands > 3);
+  CHECK(asked > std::int64_t{1500} * 1200 * 3);
+  Convolver convolver(options);
+  CHECK(
+      same(read_image(folder / "out.ppm", {}, nullptr), convolve(convolver, in, gaussian_mask(3))));
 }
 
 TEST_CASE("damage that only the last band shows leaves the old output") {

@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -52,6 +54,39 @@ Image mapped(const Image& in, const Mapping& mapping, const Mask& mask,
   Image out = filtered(in, *filter, convolver);
   CHECK(same(out, filtered_whole(in, *filter, convolver)));
   return out;
+}
+
+/// An ICC profile whose curves of blue, green and red are powers.
+Metadata::Bytes profile_of_gammas(double blue, double green, double red) {
+  Metadata::Bytes bytes;
+  const auto put = [&](std::uint32_t value, int size) {
+    for (int i = size - 1; i >= 0; --i) bytes.push_back((unsigned char)(value >> (8 * i)));
+  };
+  const auto word = [&](const char* letters) { bytes.insert(bytes.end(), letters, letters + 4); };
+  constexpr int kHeader = 128, kTags = 3, kCurve = 16;
+  put(kHeader + 4 + 12 * kTags + kCurve * kTags, 4);
+  word("lcms");
+  put(0x02100000, 4);
+  for (const char* letters : {"mntr", "RGB ", "XYZ "}) word(letters);
+  bytes.resize(36);
+  word("acsp");
+  bytes.resize(68);
+  for (const std::uint32_t white : {0xf6d6u, 0x10000u, 0xd32du}) put(white, 4);
+  bytes.resize(kHeader);
+  put(kTags, 4);
+  for (int tag = 0; tag < kTags; ++tag) {
+    word(std::array{"bTRC", "gTRC", "rTRC"}[std::size_t(tag)]);
+    put(std::uint32_t(kHeader + 4 + 12 * kTags + kCurve * tag), 4);
+    put(14, 4);
+  }
+  for (const double gamma : {blue, green, red}) {
+    word("curv");
+    put(0, 4);
+    put(1, 4);
+    put(std::uint32_t(gamma * 256), 2);
+    put(0, 2);
+  }
+  return bytes;
 }
 
 /// The response of a replicated picture, in double precision.
@@ -153,6 +188,38 @@ TEST_CASE("a constant border in linear light has the light of its value") {
   const Mask mean = make_mask("mean", 2, 1, {1, 1}, 2);
   const Image out = filtered(black, *mapped(mask_filter(mean), mapping), convolver);
   CHECK(sample(out, 0, 0, 0) == 188);
+}
+
+TEST_CASE("an offset is a share of the range in linear light") {
+  Image even(5, 4, 1, Depth::u8);
+  for_samples(even, [&](int x, int y, int c) { set_sample(&even, x, y, c, 100); });
+  Mapping mapping;
+  mapping.linear = true;
+  const Image out = mapped(even, mapping, make_mask("brighter", 1, 1, {1}, 1, 20));
+  const double expected = 255 * srgb_encoded(srgb_light(100 / 255.0) + 20 / 255.0);
+  for_samples(
+      out, [&](int x, int y, int c) { CHECK(std::abs(sample(out, x, y, c) - expected) <= 0.51); });
+}
+
+TEST_CASE("ghost cells of a constant border have the light of the first colour's curve") {
+  // By its profile blue is linear, and green and red have a gamma of 2.
+  const Metadata::Bytes profile = profile_of_gammas(1, 2, 2);
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  options.border = Border::constant;
+  options.border_value = 128;
+  Image black(1, 1, 3, Depth::u8);
+  for_samples(black, [&](int x, int y, int c) { set_sample(&black, x, y, c, 0); });
+  Mapping mapping;
+  mapping.linear = true;
+  Convolver convolver(options);
+  const FilterPtr mean = mapped(mask_filter(make_mask("mean", 2, 1, {1, 1}, 2)), mapping);
+  const Image out = filtered(black, *mean, convolver, &profile);
+  CHECK(same(out, filtered_whole(black, *mean, convolver, &profile)));
+  const double light = 128 / 255.0 / 2;
+  CHECK(std::abs(sample(out, 0, 0, 0) - 255 * light) <= 0.51);
+  CHECK(std::abs(sample(out, 0, 0, 1) - 255 * std::sqrt(light)) <= 0.51);
+  CHECK(std::abs(sample(out, 0, 0, 2) - 255 * std::sqrt(light)) <= 0.51);
 }
 
 TEST_CASE("alpha keeps its value in linear light") {
