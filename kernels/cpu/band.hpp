@@ -1,9 +1,11 @@
 /// Bands: some rows of a picture, for plans that need not have it as a whole.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
+#include "kernels/contract/border.hpp"
 #include "kernels/plan.hpp"
 
 namespace convfilt {
@@ -27,6 +29,15 @@ BandView<Byte> rows_of(BandView<Byte> band, int first, int rows) {
   band.height = rows;
   band.top += first;
   return band;
+}
+
+/// The row of the band that has the picture's row y, or that stands in for it where y lies outside
+/// the picture; -1 for the border value. Where the band has neither, any of its rows.
+template <class Byte>
+int row_index(const BandView<Byte>& band, int y, Border border, int picture_height) {
+  if (y >= band.top && y < band.top + band.height) return y - band.top;
+  const int source = border_index(border, y, picture_height);
+  return source < 0 ? -1 : std::clamp(source - band.top, 0, band.height - 1);
 }
 
 /// A plan of the CPU that takes bands, too.

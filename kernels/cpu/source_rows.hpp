@@ -47,15 +47,11 @@ class SourceRows {
   /// and any samples will do.
   const T* row(BandView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
     const int first = x0 - left_, last = x1 + right_;  // ghost pixels included
-    int at = y - in.top;
-    if (at < 0 || at >= in.height) {
-      const int source_y = border_index(border_, y, height_);
-      if (source_y < 0) {
-        T* out = buffer;
-        for (int x = first; x < last; ++x) out = std::copy_n(ghost_.data(), channels_, out);
-        return buffer;
-      }
-      at = std::clamp(source_y - in.top, 0, in.height - 1);
+    const int at = row_index(in, y, border_, height_);
+    if (at < 0) {
+      T* out = buffer;
+      for (int x = first; x < last; ++x) out = std::copy_n(ghost_.data(), channels_, out);
+      return buffer;
     }
     const T* source = reinterpret_cast<const T*>(in.row(at));
     const std::ptrdiff_t samples_after = std::ptrdiff_t(width_ - last) * channels_;

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/contract/border.hpp"
 #include "src/base/errors.hpp"
 #include "src/filter/rows.hpp"
 #include "src/picture/sample_type.hpp"
@@ -331,8 +330,8 @@ class AlphaWork final : public Work {
       int run = 0;  // opaque rows up to this one
       for (int i = 0; i < out.height + height - 1; ++i) {
         const int y =
-            border_index(work_.border, out.top + i - work_.window.lead_y, work_.in.height);
-        run = y < 0 || is_opaque(in.row(y - in.top), in.width, work_.in.depth) ? run + 1 : 0;
+            row_index(in, out.top + i - work_.window.lead_y, work_.border, work_.in.height);
+        run = y < 0 || is_opaque(in.row(y), in.width, work_.in.depth) ? run + 1 : 0;
         if (i + 1 >= height) windows[std::size_t(i + 1 - height)] = run >= height;
       }
       return windows;

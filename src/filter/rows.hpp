@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernels/backend/host/parallel.hpp"
-#include "kernels/contract/border.hpp"
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
@@ -51,7 +50,7 @@ BandView<const std::byte> converted(const Work& work, BandView<const std::byte> 
     made = Image(in.width, end - first, channels, depth);
   const BandView<std::byte> view(made.view(), first);
   for_rows(view, threads, [&](int y) {
-    body(in.row(border_index(work.border, first + y, work.in.height) - in.top), view.row(y));
+    body(in.row(row_index(in, first + y, work.border, work.in.height)), view.row(y));
   });
   return view;
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
@@ -88,6 +90,51 @@ TEST_CASE("bands of a picture get the bytes of the whole") {
     }
   }
   CHECK(compared > 3000);
+}
+
+TEST_CASE("filters around filters give bands of any height the bytes of the whole") {
+  std::mt19937 random(23);
+  const auto between = [&](int low, int high) { return low + int(random() % (high - low + 1)); };
+  int compared = 0, wrapped = 0;
+  for (int round = 0; round < 1200; ++round) {
+    const Depth depth = kDepths[round % 3];
+    const int width = between(1, 40), height = between(1, 60);
+    Mapping mapping;
+    mapping.linear = random() % 2;
+    mapping.luma = random() % 2;
+    mapping.negative = Negative(between(0, 2));
+    const int x = between(0, width - 1), y = between(0, height - 1);
+    if (random() % 2) mapping.region = Region{x, y, between(1, width - x), between(1, height - y)};
+    const bool alpha_goes = !mapping.luma && mapping.negative == Negative::clamp;
+    const std::vector<Image> all =
+        pictures(width, height, alpha_goes ? 4 : 1 + 2 * between(0, 1), depth);
+    const Image& in = all[random() % all.size()];
+    const Mask& mask = kMasks[random() % std::size(kMasks)];
+    const bool edge = random() % 3 == 0;
+    if (edge && mapping.luma && mapping.region && in.channels() == 3) continue;
+    const FilterPtr filter = mapped(edge ? edge_filter({mask}) : mask_filter(mask), mapping);
+    if (!filter->keeps_lightness() && mapping.luma && mapping.region && in.channels() == 3)
+      continue;
+    ConvolverOptions options;
+    options.request.device = "cpu";
+    options.border = kBorders[random() % std::size(kBorders)];
+    options.border_value = depth == Depth::f32 ? 0.3 : 17;
+    Convolver convolver(options);
+    const auto work = begin(*filter, shape_of(in), convolver);
+    REQUIRE(!work->is_whole());
+    CAPTURE(describe(*filter, options));
+    CAPTURE(to_string(convolver.problem_of(shape_of(in), mask, 0)));
+    const int least = work->wraps() ? 1 : mask.height;
+    const Image bands = filtered_in_bands(in, *work, [&](int left) {
+      const int rows = between(least, least + 9);
+      return left - rows < least ? left : rows;
+    });
+    CHECK(same(bands, filtered_whole(in, *filter, convolver)));
+    ++compared;
+    wrapped += work->wraps();
+  }
+  CHECK(compared > 1000);
+  CHECK(wrapped > 100);
 }
 
 TEST_CASE("edges in bands have the bytes of edges in whole pictures") {
