@@ -1,6 +1,7 @@
 #include "app/grammar/filters.hpp"
 
 #include "src/filter/edge.hpp"
+#include "src/filter/mask.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 

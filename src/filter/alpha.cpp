@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
-#include "src/filter/rows.hpp"
+#include "src/filter/bands.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {

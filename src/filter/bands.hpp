@@ -1,4 +1,4 @@
-/// Cuts pictures into bands of rows.
+/// Cuts pictures into bands of rows, and makes bands of floats or colours from bands.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/filter/filter.hpp"
+#include "src/filter/rows.hpp"
 
 namespace convfilt {
 
@@ -58,6 +59,31 @@ inline int band_rows(const Work& work, int writer_step, std::size_t wanted_bytes
   const std::int64_t rows = std::max<std::int64_t>(
       {std::int64_t(wanted_bytes) / row_bytes, std::int64_t(work.window.height) * 2, 1});
   return int(std::min<std::int64_t>((rows + step - 1) / step * step, work.out.height));
+}
+
+/// Makes of the picture, in `made`, what `out` needs, with that many channels of that depth. `body`
+/// makes a row of another. The result is a band whose first and last rows may stand in for rows
+/// beyond the picture's ends.
+template <class Body>
+BandView<const std::byte> converted(const Work& work, BandView<const std::byte> in,
+                                    BandView<std::byte> out, int threads, int channels, Depth depth,
+                                    Image& made, const Body& body) {
+  int first = 0, end = work.in.height;
+  if (!work.is_whole()) {
+    first = out.top - work.window.lead_y;
+    end = first + out.height + work.window.height - 1;
+    if (work.border == Border::constant) {
+      first = std::max(first, 0);
+      end = std::min(end, work.in.height);
+    }
+  }
+  if (made.width() != in.width || made.height() != end - first || made.channels() != channels)
+    made = Image(in.width, end - first, channels, depth);
+  const BandView<std::byte> view(made.view(), first);
+  for_rows(view, threads, [&](int y) {
+    body(in.row(row_index(in, first + y, work.border, work.in.height)), view.row(y));
+  });
+  return view;
 }
 
 }  // namespace convfilt

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/backend/host/parallel.hpp"
-#include "src/filter/filter.hpp"
+#include "kernels/plan.hpp"
 
 namespace convfilt {
 
@@ -28,31 +28,6 @@ void for_rows(PictureView<Byte> picture, int threads, const Body& body) {
     const int first = index * kBlock;
     for (int y = first; y < first + std::min(kBlock, height - first); ++y) body(y);
   });
-}
-
-/// Makes of the picture, in `made`, what `out` needs, with that many channels of that depth. `body`
-/// makes a row of another. The result is a band whose first and last rows may stand in for rows
-/// beyond the picture's ends.
-template <class Body>
-BandView<const std::byte> converted(const Work& work, BandView<const std::byte> in,
-                                    BandView<std::byte> out, int threads, int channels, Depth depth,
-                                    Image& made, const Body& body) {
-  int first = 0, end = work.in.height;
-  if (!work.is_whole()) {
-    first = out.top - work.window.lead_y;
-    end = first + out.height + work.window.height - 1;
-    if (work.border == Border::constant) {
-      first = std::max(first, 0);
-      end = std::min(end, work.in.height);
-    }
-  }
-  if (made.width() != in.width || made.height() != end - first || made.channels() != channels)
-    made = Image(in.width, end - first, channels, depth);
-  const BandView<std::byte> view(made.view(), first);
-  for_rows(view, threads, [&](int y) {
-    body(in.row(row_index(in, first + y, work.border, work.in.height)), view.row(y));
-  });
-  return view;
 }
 
 }  // namespace convfilt

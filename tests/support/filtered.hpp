@@ -8,6 +8,7 @@
 
 #include "src/filter/bands.hpp"
 #include "src/filter/edge.hpp"
+#include "src/filter/mask.hpp"
 
 namespace convfilt::testing {
 

@@ -9,6 +9,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/batch/picture_file.hpp"
+#include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/gif_files.hpp"
 #include "tests/support/picture_files.hpp"
