@@ -117,8 +117,8 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
                                  " threads are assumed, and --block says another"});
   if (host.times > 1)
     check.remarks.push_back({"launch", line,
-                             "this launch is judged, and " + std::to_string(host.times - 1) +
-                                 " more of the kernel in the file are not"});
+                             "the file launches the kernel " + std::to_string(host.times) +
+                                 " times, and only this launch is judged"});
   if (!kernel.assumed_shared.empty())
     check.remarks.push_back({"launch", line, kernel.assumed_shared});
   if (host.is_exchanged) {

@@ -80,7 +80,7 @@ check() {  # EXIT_CODE
       [[ $kind != E* || $needed != *" $call "* || ($kind = EINTR && $repeated = *" $call "*) ]] || wrong "it kept the error to itself"
       [ ! -s said ] || wrong "a message without an error" ;;
     1,E*) [ $state != new ] || wrong "exit code 1 with the new file in place"
-      [ "$(wc -l <said)" = 1 ] && grep -qE "^convfilt: cannot (read|write) 'folder/(in|out)\.$format': .*${text[$kind]}" said || wrong "not its message"
+      [ "$(wc -l <said)" = 1 ] && grep -qE "^convfilt: (cannot (read|write) 'folder/(in|out)\.$format': .*|the journal 'folder/\.convfilt-journal' cannot be read: )${text[$kind]}" said || wrong "not its message"
       [[ $kind != EINTR || $repeated != *" $call "* ]] || wrong "it gave up" ;;
     137,KILL | 143,TERM | 130,INT | 141,PIPE) ;;
     *) wrong "exit code $1" ;;
