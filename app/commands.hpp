@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "app/options.hpp"
-#include "src/batch/picture_file.hpp"
 #include "src/filter/filter.hpp"
+#include "src/run/picture_file.hpp"
 
 namespace convfilt {
 

@@ -10,8 +10,6 @@
 #include "app/grammar/filters.hpp"
 #include "src/base/log.hpp"
 #include "src/base/sides.hpp"
-#include "src/batch/codec_choice.hpp"
-#include "src/batch/folder.hpp"
 #include "src/compare/measure.hpp"
 #include "src/compare/plot.hpp"
 #include "src/compare/report.hpp"
@@ -22,6 +20,8 @@
 #include "src/lesson/kernel_file.hpp"
 #include "src/mask/random.hpp"
 #include "src/picture/io.hpp"
+#include "src/run/codec_choice.hpp"
+#include "src/run/folder.hpp"
 
 namespace convfilt {
 

@@ -7,8 +7,8 @@
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/plural.hpp"
-#include "src/batch/picture_file.hpp"
 #include "src/picture/samples.hpp"
+#include "src/run/picture_file.hpp"
 
 namespace convfilt {
 namespace {

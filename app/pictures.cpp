@@ -11,13 +11,13 @@
 #include "src/base/source_text.hpp"
 #include "src/base/stable_hash.hpp"
 #include "src/base/stop_on_signal.hpp"
-#include "src/batch/folder.hpp"
-#include "src/batch/tell.hpp"
 #include "src/mask/file.hpp"
 #include "src/picture/bytes.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 #include "src/picture/jpeg/device.hpp"
+#include "src/run/folder.hpp"
+#include "src/run/tell.hpp"
 
 namespace convfilt {
 namespace {

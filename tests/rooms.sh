@@ -10,7 +10,7 @@ cd "$tree" || exit 2
 # An include may name its own room and those below.
 rooms="
 app
-src/library src/batch src/lesson src/compare src/explain src/filter src/auto src/picture src/mask src/base
+src/library src/run src/lesson src/compare src/explain src/filter src/auto src/picture src/mask src/base
 kernels/registry
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
 kernels/textbook kernels/transform kernels/lesson kernels/cpu kernels/plan kernels/backend kernels/contract
@@ -23,7 +23,7 @@ CLI::|<CLI/ ^app/grammar/
 lcms2\.h|jpeglib\.h|<png\.h>|tiffio\.h|<webp/|<libheif/|<jxl/|nvimgcodec|<exiv2/ ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/
-\<tbb::|<tbb/|<oneapi/ ^src/batch/|^kernels/cpu/
+\<tbb::|<tbb/|<oneapi/ ^src/run/|^kernels/cpu/
 '
 
 mapfile -t files < <(find app src kernels -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \) | sort)

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "app/grammar/words.hpp"
-#include "src/batch/codec_choice.hpp"
-#include "src/batch/folder.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/picture/io.hpp"
+#include "src/run/codec_choice.hpp"
+#include "src/run/folder.hpp"
 
 namespace convfilt {
 

@@ -7,8 +7,8 @@
 #include "app/grammar/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/settings.hpp"
-#include "src/batch/shard.hpp"
 #include "src/picture/formats.hpp"
+#include "src/run/shard.hpp"
 
 namespace convfilt {
 namespace {
