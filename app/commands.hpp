@@ -1,11 +1,9 @@
-/// One function a command, and what the picture commands share.
+/// One function for each command.
 #pragma once
 
 #include <string_view>
 
 #include "app/options.hpp"
-#include "src/filter/filter.hpp"
-#include "src/run/picture_file.hpp"
 
 namespace convfilt {
 
@@ -25,9 +23,5 @@ void print_result(std::string_view text);
 
 /// The same for a person, with lines that fit the terminal.
 void print_text(std::string_view text);
-
-/// Filters one picture: reads the input, filters, writes, and with -v says what it did. Throws
-/// IoError, UsageError and what the filter throws.
-FileReport filter_picture(const PictureOptions& options, const Filter& filter, const FileJob& job);
 
 }  // namespace convfilt

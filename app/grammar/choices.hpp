@@ -4,8 +4,7 @@
 #include "app/grammar/words.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/picture/io.hpp"
-#include "src/run/codec_choice.hpp"
-#include "src/run/folder.hpp"
+#include "src/run/batch.hpp"
 
 namespace convfilt {
 

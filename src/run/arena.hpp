@@ -5,26 +5,29 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace convfilt {
 
-/// Threads that run oneTBB's tasks. If the system refuses a thread, oneTBB ends the program
-/// or hangs. So while an Arena lives oneTBB starts no
-/// threads: we start them, and they enter the arena. With fewer threads the work takes longer.
+/// Threads that run oneTBB's tasks. If the system refuses a thread, oneTBB ends the program or
+/// hangs. So while an Arena lives oneTBB starts no threads: we start them, and they enter the
+/// arena. With fewer threads the work takes longer.
 class Arena {
  public:
-  /// Starts `threads` - 1 threads, or as many as the system gives. The caller is one more.
+  /// Has room for that many threads, and has the caller's.
   explicit Arena(int threads);
-  /// Ends them.
+  /// Ends the others.
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// How many threads there are, with the caller's: 1 or more.
-  int threads() const { return 1 + int(others_.size()); }
+  /// Starts threads until there are that many with the caller's, or as many as there is room for,
+  /// or as many as the system gives. Several threads may call it at once.
+  void grow(int threads);
 
   /// Calls `work` as one of the arena's threads, of which any may run the tasks that it makes.
   /// Besides the threads above there may be one more caller at a time.
@@ -42,6 +45,8 @@ class Arena {
 
   oneapi::tbb::global_control no_others_;
   oneapi::tbb::task_arena arena_;
+  const std::size_t most_others_;
+  std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Other>> others_;
 };
 

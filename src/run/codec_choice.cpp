@@ -7,20 +7,37 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/picture/jpeg/device.hpp"
 #include "src/run/device_pictures.hpp"
 
 namespace convfilt {
+namespace {
+
+/// Whether that many bytes of JPEG files repay the four seconds that a GPU and its codecs take to
+/// start.
+bool repays_gpu(std::int64_t bytes, const Machine& machine) {
+  // A core decodes, blurs and encodes some 15 MB of JPEG a second.
+  constexpr double kBytesPerCore = 15e6, kSeconds = 5;
+  return machine.built_with_cuda && double(bytes) > kSeconds * kBytesPerCore * machine.cores;
+}
+
+}  // namespace
 
 std::string gpu_codec_missing(const Machine& machine) {
   const std::string& missing = machine.cuda().missing;
   return missing.empty() ? DeviceJpeg::missing() : missing;
 }
 
-bool repays_gpu(std::int64_t bytes, const Machine& machine) {
-  // A core decodes, blurs and encodes some 15 MB of JPEG a second.
-  constexpr double kBytesPerCore = 15e6, kSeconds = 5;
-  return machine.built_with_cuda && double(bytes) > kSeconds * kBytesPerCore * machine.cores;
+std::string gpu_codec_refuses(const Batch& batch) {
+  if (const std::string why = batch.filter->resident_refuses(); !why.empty()) return why;
+  if (batch.read.loader != Loader::automatic) return "--loader names another codec";
+  if (batch.write.progressive) return "--progressive needs the CPU's codec";
+  const Request& request = batch.convolver.request;
+  if (request.device == name_of(DeviceKind::cpu) || request.device == name_of(DeviceKind::emulator))
+    return "--device=" + request.device + " names no GPU";
+  const Strategy* strategy = this_machine().find(request.strategy);
+  if (strategy && !strategy->runs_on(DeviceKind::cuda))
+    return "--strategy=" + request.strategy + " does not run on a GPU";
+  return "";
 }
 
 std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write) {
@@ -33,7 +50,7 @@ std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& wri
 }
 
 CodecAnswer automatic_codec(const CodecQuestion& question, const Machine& machine,
-                            const std::function<std::string(const Machine&)>& missing) {
+                            std::string (*missing)(const Machine&)) {
   if (!question.refusal.empty()) return {CodecKind::cpu, question.refusal};
   if (question.begun) return {*question.begun, "so the run began"};
   // Shards' results stand beside each other, so neither a shard's size nor its machine decides.
@@ -45,15 +62,24 @@ CodecAnswer automatic_codec(const CodecQuestion& question, const Machine& machin
   return {CodecKind::gpu, "they are enough to repay its start"};
 }
 
-std::string settings_of_codec(CodecKind codec, const std::function<std::string()>& version) {
-  return codec == CodecKind::gpu ? "|gpu|" + version() : "";
+CodecAnswer automatic_codec(const Batch& batch, const BatchPlan& plan, const Machine& machine) {
+  CodecQuestion question;
+  question.refusal = gpu_codec_refuses(batch);
+  if (batch.resume) question.begun = codec_begun(settings_of_journal(batch), batch);
+  question.is_shard = batch.shard.count > 1;
+  std::vector<Job> jobs;
+  for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
+  question.bytes = bytes_for_gpu(jobs, batch.write);
+  return automatic_codec(question, machine);
 }
 
-std::optional<CodecKind> codec_begun(const std::string& begun,
-                                     const std::function<std::string(CodecKind)>& settings) {
+std::optional<CodecKind> codec_begun(const std::string& begun, Batch batch,
+                                     const std::string& (*gpu_codec_version)()) {
   if (begun.empty()) return std::nullopt;
-  for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
-    if (begun == settings(codec)) return codec;
+  for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu}) {
+    batch.codec = codec;
+    if (begun == settings_of(batch, gpu_codec_version)) return codec;
+  }
   return std::nullopt;
 }
 
@@ -89,22 +115,6 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
       throw DeviceError("--devices: there is no CUDA device " + std::to_string(ordinal) +
                         "; convfilt list devices says which there are");
   return *named;
-}
-
-std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
-                                       const ConvolverOptions& options, const FilterPtr& filter,
-                                       const Machine& machine) {
-  // While one lane decodes, another filters and encodes. Their threads wait for the device most of
-  // the time, and take turns with those that read and check the next files.
-  constexpr int kLanes = 2, kThreadsPerDevice = 8;
-  const int all = options.request.threads > 0 ? options.request.threads : machine.cores;
-  const int cores = std::max(1, all / int(ordinals.size()));
-  const int threads = std::max(1, std::min(cores, kThreadsPerDevice) / kLanes);
-  std::vector<MakeBatchDevice> lanes;
-  for (const int ordinal : ordinals)
-    for (int lane = 0; lane < kLanes; ++lane)
-      lanes.push_back(device_pictures(ordinal, options, filter, threads));
-  return lanes;
 }
 
 }  // namespace convfilt

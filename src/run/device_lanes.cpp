@@ -19,8 +19,8 @@ constexpr int kThreadsOfLane = 6;
 /// A batch that fits lets the next have this part of its pixels more.
 constexpr int kGrowth = 16;
 
-std::int64_t pixels_of(const DeviceJob& job) {
-  const Header& header = job.reader->header();
+std::int64_t pixels_of(const PassagePtr& picture) {
+  const Header& header = picture->reader->header();
   return std::int64_t{header.width} * header.height;
 }
 
@@ -37,12 +37,11 @@ std::string message_of_exception() {
 
 }  // namespace
 
-DeviceLanes::DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Options& options,
-                         Events events)
-    : options_(options), events_(std::move(events)), alive_(lanes.size()) {
-  for (const MakeBatchDevice& make : lanes) {
+DeviceLanes::DeviceLanes(Crew& crew, const Options& options, AfterDevices& after)
+    : options_(options), crew_(crew), after_(after), alive_(crew.device_lanes()) {
+  for (std::size_t i = 0; i < alive_; ++i) {
     lanes_.push_back(std::make_unique<Lane>());
-    lanes_.back()->make = make;
+    lanes_.back()->number = i;
     lanes_.back()->most_pixels = options.most_pixels;
   }
   try {
@@ -89,7 +88,7 @@ void DeviceLanes::drop() {
 
 /// Needs the lock.
 void DeviceLanes::drop_waiting() {
-  for (const DeviceJob& job : waiting_) bytes_ -= job.memory;
+  for (const PassagePtr& picture : waiting_) bytes_ -= picture->memory;
   waiting_.clear();
 }
 
@@ -99,20 +98,20 @@ bool DeviceLanes::has_room(std::int64_t bytes) const {
          (bytes_ == 0 || bytes_ + bytes <= options_.most_bytes);
 }
 
-void DeviceLanes::take(DeviceJob job) {
+void DeviceLanes::take(PassagePtr& picture) {
   {
     std::unique_lock lock(mutex_);
-    while (alive_ > 0 && !has_room(job.memory) && !is_stopped()) changed_.wait_for(lock, kGlance);
-    if (is_stopped()) return;
+    while (alive_ > 0 && !has_room(picture->memory) && !is_stopped())
+      changed_.wait_for(lock, kGlance);
+    if (is_stopped()) return picture.reset();
     if (alive_ > 0) {
-      const std::int64_t bytes = job.memory;
-      waiting_.push_back(std::move(job));
-      bytes_ += bytes;
+      bytes_ += picture->memory;
+      waiting_.push_back(std::move(picture));
       changed_.notify_all();
       return;
     }
   }
-  events_.give_back(std::move(job));
+  after_.take_back(std::move(picture));
 }
 
 void DeviceLanes::wait() {
@@ -129,48 +128,48 @@ std::vector<std::string> DeviceLanes::failures() {
   return failures_;
 }
 
-std::vector<DeviceJob> DeviceLanes::next_jobs(std::int64_t most_pixels) {
+std::vector<PassagePtr> DeviceLanes::next_pictures(std::int64_t most_pixels) {
   std::unique_lock lock(mutex_);
-  std::vector<DeviceJob> jobs;
-  while (jobs.empty() && !ends_) {
+  std::vector<PassagePtr> pictures;
+  while (pictures.empty() && !ends_) {
     if (is_stopped()) drop_waiting();
     // Lanes share what waits, so that none stands still while another has all of it.
     const std::size_t share = (waiting_.size() + alive_ - 1) / std::max(alive_, std::size_t{1});
     std::int64_t pixels = 0;
     // What is taken from the queue must not be lost.
     const std::size_t most = std::min(options_.most_pictures, share);
-    jobs.reserve(most);
-    while (!waiting_.empty() && jobs.size() < most) {
+    pictures.reserve(most);
+    while (!waiting_.empty() && pictures.size() < most) {
       pixels += pixels_of(waiting_.front());
-      if (!jobs.empty() && pixels > most_pixels) break;
-      jobs.push_back(std::move(waiting_.front()));
+      if (!pictures.empty() && pixels > most_pixels) break;
+      pictures.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
-    if (jobs.empty()) changed_.wait_for(lock, kGlance);
+    if (pictures.empty()) changed_.wait_for(lock, kGlance);
   }
-  under_way_ += jobs.size();
+  under_way_ += pictures.size();
   changed_.notify_all();
-  return jobs;
+  return pictures;
 }
 
 void DeviceLanes::work(Lane& lane) {
-  Batch batch;
+  LaneBatch batch;
   while (do_batch(lane, batch)) settle(std::exchange(batch, {}), lane.device->name());
   settle(std::move(batch), "");
 }
 
 /// Has a batch done by the lane's device; false where the lane has come to its end.
-bool DeviceLanes::do_batch(Lane& lane, Batch& batch) {
+bool DeviceLanes::do_batch(Lane& lane, LaneBatch& batch) {
   const std::lock_guard lock(lane.mutex);
   if (lane.has_failed) return false;
   try {
-    batch.jobs = next_jobs(lane.most_pixels);
-    if (batch.jobs.empty()) return false;
+    batch.pictures = next_pictures(lane.most_pixels);
+    if (batch.pictures.empty()) return false;
     // No device is made before there is something to do for it.
-    if (!lane.device) lane.device = lane.make();
-    batch.results.resize(batch.jobs.size());
+    if (!lane.device) lane.device = crew_.make_device(lane.number);
+    batch.results.resize(batch.pictures.size());
     const std::int64_t most_before = lane.most_pixels;
-    run(lane, batch.jobs, batch.results);
+    run(lane, batch.pictures, batch.results);
     // Memory that was short may be there again, and a batch that is too large costs little.
     if (lane.most_pixels == most_before)
       lane.most_pixels = std::min(options_.most_pixels, most_before + most_before / kGrowth + 1);
@@ -179,7 +178,7 @@ bool DeviceLanes::do_batch(Lane& lane, Batch& batch) {
     // Beside a DeviceError this is what making the device throws.
     const std::string why = message_of_exception();
     // Nothing counts that a device made before it failed.
-    batch.results = std::vector<DeviceResult>(batch.jobs.size());
+    batch.results = std::vector<DeviceResult>(batch.pictures.size());
     lane.has_failed = true;
     end_lane((lane.device ? lane.device->name() + ": " : "") + why);
     return false;
@@ -187,54 +186,54 @@ bool DeviceLanes::do_batch(Lane& lane, Batch& batch) {
 }
 
 /// Throws DeviceError where the device has failed.
-void DeviceLanes::run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results) {
+void DeviceLanes::run(Lane& lane, std::span<PassagePtr> pictures, std::span<DeviceResult> results) {
   try {
-    std::ranges::move(lane.device->run(jobs), results.begin());
+    std::ranges::move(lane.device->run(pictures), results.begin());
   } catch (const DeviceMemoryError&) {
-    if (jobs.size() == 1) return;
+    if (pictures.size() == 1) return;
     // These are more pixels than fit, so half of them are at least half of what fits.
     std::int64_t pixels = 0;
-    for (const DeviceJob& job : jobs) pixels += pixels_of(job);
+    for (const PassagePtr& picture : pictures) pixels += pixels_of(picture);
     lane.most_pixels = std::min(lane.most_pixels, pixels / 2);
-    return run_halves(lane, jobs, results);
+    return run_halves(lane, pictures, results);
   } catch (const DeviceError&) {
     throw;
   } catch (...) {
-    if (jobs.size() > 1) return run_halves(lane, jobs, results);
+    if (pictures.size() > 1) return run_halves(lane, pictures, results);
     results.front().failure = std::current_exception();
     return;
   }
-  if (jobs.size() == 1) return;
+  if (pictures.size() == 1) return;
   // Pictures that fail may do so for another's sake, or for want of memory, so that each is tried
   // alone in the end, and those that are good go in few batches.
   std::size_t done = 0;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
     if (results[i].file.empty()) continue;
-    std::swap(jobs[i], jobs[done]);
+    std::swap(pictures[i], pictures[done]);
     std::swap(results[i], results[done]);
     ++done;
   }
-  if (done == 0) return run_halves(lane, jobs, results);
-  if (done < jobs.size()) run(lane, jobs.subspan(done), results.subspan(done));
+  if (done == 0) return run_halves(lane, pictures, results);
+  if (done < pictures.size()) run(lane, pictures.subspan(done), results.subspan(done));
 }
 
-void DeviceLanes::run_halves(Lane& lane, std::span<DeviceJob> jobs,
+void DeviceLanes::run_halves(Lane& lane, std::span<PassagePtr> pictures,
                              std::span<DeviceResult> results) {
-  const std::size_t half = jobs.size() / 2;
-  run(lane, jobs.first(half), results.first(half));
-  run(lane, jobs.subspan(half), results.subspan(half));
+  const std::size_t half = pictures.size() / 2;
+  run(lane, pictures.first(half), results.first(half));
+  run(lane, pictures.subspan(half), results.subspan(half));
 }
 
-void DeviceLanes::settle(Batch batch, const std::string& device) {
-  for (std::size_t i = 0; i < batch.jobs.size(); ++i) {
+void DeviceLanes::settle(LaneBatch batch, const std::string& device) {
+  for (std::size_t i = 0; i < batch.pictures.size(); ++i) {
     std::exception_ptr broken;
-    const std::int64_t bytes = batch.jobs[i].memory;
+    const std::int64_t bytes = batch.pictures[i]->memory;
     try {
       DeviceResult& result = batch.results[i];
       if (result.file.empty() && !result.failure)
-        events_.give_back(std::move(batch.jobs[i]));
+        after_.take_back(std::move(batch.pictures[i]));
       else
-        events_.done(std::move(batch.jobs[i]), std::move(result), device);
+        after_.finish(std::move(batch.pictures[i]), std::move(result), device);
     } catch (...) {
       broken = std::current_exception();
     }
@@ -247,17 +246,17 @@ void DeviceLanes::settle(Batch batch, const std::string& device) {
 }
 
 void DeviceLanes::end_lane(const std::string& why) {
-  Batch left;
+  LaneBatch left;
   {
     const std::lock_guard lock(mutex_);
     if (std::ranges::find(failures_, why) == failures_.end()) failures_.push_back(why);
     if (--alive_ == 0) {
-      std::ranges::move(waiting_, std::back_inserter(left.jobs));
+      std::ranges::move(waiting_, std::back_inserter(left.pictures));
       waiting_.clear();
     }
-    under_way_ += left.jobs.size();
+    under_way_ += left.pictures.size();
   }
-  left.results.resize(left.jobs.size());
+  left.results.resize(left.pictures.size());
   settle(std::move(left), "");
 }
 

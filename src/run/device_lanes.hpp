@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -14,45 +13,25 @@
 #include <thread>
 #include <vector>
 
-#include "src/run/picture_file.hpp"
+#include "src/run/crew.hpp"
 
 namespace convfilt {
 
-/// A picture on its way through a device.
-struct DeviceJob {
-  std::size_t job = 0;  ///< of the list
-  std::unique_ptr<PictureReader> reader;
-  FileJob file;
-  double read_ms = 0;
-  std::int64_t memory = 0;  ///< bytes of host memory that it was given
-};
-
-/// What a device made of it.
-struct DeviceResult {
-  std::vector<unsigned char> file;  ///< as it leaves the encoder; empty where the device has none
-  Shape shape;                      ///< of the picture in it
-  double decode_ms = 0, filter_ms = 0, encode_ms = 0;
-  std::string strategy;
-  std::exception_ptr failure;  ///< what was thrown for this picture alone; mostly null
-};
-
-/// A device with codecs of its own. One thread at a time uses it; several may make one each.
-class BatchDevice {
+/// Where pictures go when lanes are done with them; several lanes call at once. A picture comes to
+/// one of these, unless it is dropped.
+class AfterDevices {
  public:
-  virtual ~BatchDevice() = default;
+  /// The result has a file, or a failure.
+  virtual void finish(PassagePtr picture, DeviceResult result, const std::string& device) = 0;
 
-  /// What is said of it, such as "cuda:0".
-  virtual std::string name() const = 0;
+  /// No device has a result for it.
+  virtual void take_back(PassagePtr picture) = 0;
 
-  /// A result for each picture. Throws DeviceMemoryError where fewer at a time may do, and
-  /// DeviceError where the device has failed: nothing that it made meanwhile counts. Anything else
-  /// that it throws is the failure of the picture for which it is thrown when that is alone.
-  virtual std::vector<DeviceResult> run(std::span<const DeviceJob> jobs) = 0;
+ protected:
+  ~AfterDevices() = default;
 };
 
-using MakeBatchDevice = std::function<std::unique_ptr<BatchDevice>()>;
-
-/// Lanes that each have a device of their own and take batches from one queue. While a lane's
+/// Lanes that have a device each and take batches from one queue. While a lane's
 /// device works on one batch, the results of others are written.
 class DeviceLanes {
  public:
@@ -65,22 +44,16 @@ class DeviceLanes {
     const std::atomic<bool>* stop = nullptr;  ///< what waits is dropped when it becomes true
   };
 
-  /// Lanes call them, several at once. A picture comes to one of them, unless it is dropped.
-  struct Events {
-    /// The result has a file, or a failure.
-    std::function<void(DeviceJob, DeviceResult, const std::string& device)> done;
-    std::function<void(DeviceJob)> give_back;  ///< no device has a result for it
-  };
-
-  DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Options& options, Events events);
+  DeviceLanes(Crew& crew, const Options& options, AfterDevices& after);
 
   /// Drops what waits, and waits for what is under way.
   ~DeviceLanes();
   DeviceLanes(const DeviceLanes&) = delete;
   DeviceLanes& operator=(const DeviceLanes&) = delete;
 
-  /// Takes the picture, as soon as there is room. It is given back at once where no lane is left.
-  void take(DeviceJob job);
+  /// Takes the picture, as soon as there is room. It is given back at once where no lane is left,
+  /// and dropped after a stop.
+  void take(PassagePtr& picture);
 
   /// Whether any lane is left.
   bool is_alive();
@@ -91,7 +64,7 @@ class DeviceLanes {
   /// Drops what waits: it comes to no end.
   void drop();
 
-  /// Waits until all pictures have come to an end. Throws what an event has thrown.
+  /// Waits until all pictures have come to an end. Throws what AfterDevices throws.
   void wait();
 
   /// Why lanes ended, a sentence each, each once.
@@ -100,7 +73,7 @@ class DeviceLanes {
  private:
   /// A device, and whose turn it is.
   struct Lane {
-    MakeBatchDevice make;
+    std::size_t number = 0;
     std::mutex mutex;  // guards what follows
     std::unique_ptr<BatchDevice> device;
     bool has_failed = false;
@@ -108,17 +81,18 @@ class DeviceLanes {
   };
 
   /// A batch that has come to its end.
-  struct Batch {
-    std::vector<DeviceJob> jobs;
+  struct LaneBatch {
+    std::vector<PassagePtr> pictures;
     std::vector<DeviceResult> results;
   };
 
   void work(Lane& lane);
-  bool do_batch(Lane& lane, Batch& batch);
-  std::vector<DeviceJob> next_jobs(std::int64_t most_pixels);
-  static void run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results);
-  static void run_halves(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results);
-  void settle(Batch batch, const std::string& device);
+  bool do_batch(Lane& lane, LaneBatch& batch);
+  std::vector<PassagePtr> next_pictures(std::int64_t most_pixels);
+  static void run(Lane& lane, std::span<PassagePtr> pictures, std::span<DeviceResult> results);
+  static void run_halves(Lane& lane, std::span<PassagePtr> pictures,
+                         std::span<DeviceResult> results);
+  void settle(LaneBatch batch, const std::string& device);
   void end_lane(const std::string& why);
   void end_threads();
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
@@ -126,17 +100,18 @@ class DeviceLanes {
   bool has_room(std::int64_t bytes = 1) const;
 
   const Options options_;
-  const Events events_;
+  Crew& crew_;
+  AfterDevices& after_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::deque<DeviceJob> waiting_;
+  std::deque<PassagePtr> waiting_;
   std::size_t under_way_ = 0;  ///< pictures in the hands of lanes
   std::int64_t bytes_ = 0;     ///< of host memory, of these and of those that wait
   std::size_t alive_ = 0;      ///< lanes
   bool ends_ = false;
   std::vector<std::string> failures_;
-  std::exception_ptr broken_;  ///< what an event has thrown first
+  std::exception_ptr broken_;  ///< what AfterDevices throws first
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::thread> threads_;

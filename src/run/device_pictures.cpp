@@ -7,6 +7,7 @@
 #include "kernels/backend/device_errors.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
+#include "src/filter/resident.hpp"
 #include "src/picture/jpeg/device.hpp"
 #include "src/picture/jpeg/stream.hpp"
 #include "src/picture/samples.hpp"
@@ -63,9 +64,9 @@ class DevicePictures : public BatchDevice {
 
   std::string name() const override { return name_; }
 
-  std::vector<DeviceResult> run(std::span<const DeviceJob> jobs) override {
+  std::vector<DeviceResult> run(std::span<const PassagePtr> pictures) override {
     try {
-      return filtered(jobs);
+      return filtered(pictures);
     } catch (const DeviceMemoryError&) {
       // Fewer pictures at a time shall not find the memory of many taken.
       filter_.release();
@@ -78,7 +79,7 @@ class DevicePictures : public BatchDevice {
  private:
   /// A picture of the batch, and where it lies.
   struct Placed {
-    std::size_t job = 0;
+    std::size_t number = 0;
     PictureView<std::byte> in, out;
   };
 
@@ -87,16 +88,16 @@ class DevicePictures : public BatchDevice {
     return options;
   }
 
-  std::vector<DeviceResult> filtered(std::span<const DeviceJob> jobs) {
-    std::vector<DeviceResult> results(jobs.size());
-    const double share = 1.0 / double(jobs.size());
-    const std::vector<Placed> decoded = decode(jobs, results);
+  std::vector<DeviceResult> filtered(std::span<const PassagePtr> pictures) {
+    std::vector<DeviceResult> results(pictures.size());
+    const double share = 1.0 / double(pictures.size());
+    const std::vector<Placed> decoded = decode(pictures, results);
     std::vector<Placed> done;
     Clock::time_point start = Clock::now();
     for (const Placed& picture : decoded) {
       try {
         const Strategy& strategy = filter_.run(picture.in, Depth::u8, picture.out);
-        results[picture.job].strategy = strategy.name;
+        results[picture.number].strategy = strategy.name;
         done.push_back(picture);
       } catch (const UsageError&) {
         // The CPU's way says why, or finds a strategy.
@@ -108,8 +109,8 @@ class DevicePictures : public BatchDevice {
     start = Clock::now();
     std::vector<DeviceJpeg::Output> outputs;
     for (const Placed& picture : done) {
-      const FileJob& file = jobs[picture.job].file;
-      const WriteOptions settings = jpeg_settings(jobs[picture.job].reader->header(), file.write);
+      const Passage& passage = *pictures[picture.number];
+      const WriteOptions settings = jpeg_settings(passage.reader->header(), passage.batch.write);
       outputs.push_back({picture.out, std::max(1, *settings.quality), *settings.subsampling});
     }
     std::vector<std::vector<unsigned char>> files = codec_.encode(outputs, queue_.stream());
@@ -117,23 +118,24 @@ class DevicePictures : public BatchDevice {
     queue_.synchronize();
     const double encode_ms = ms_since(start) * share;
     for (std::size_t i = 0; i < done.size(); ++i) {
-      DeviceResult& result = results[done[i].job];
+      DeviceResult& result = results[done[i].number];
       result.file = std::move(files[i]);
-      result.filter_ms = filter_ms;
-      result.encode_ms = encode_ms;
+      result.ms.filter = filter_ms;
+      result.ms.encode = encode_ms;
     }
     return results;
   }
 
   /// Those that could be decoded, each with room for its result.
-  std::vector<Placed> decode(std::span<const DeviceJob> jobs, std::vector<DeviceResult>& results) {
+  std::vector<Placed> decode(std::span<const PassagePtr> pictures,
+                             std::vector<DeviceResult>& results) {
     const Clock::time_point start = Clock::now();
     std::vector<Placed> placed;
     std::vector<std::size_t> places;
     std::vector<Shape> shapes;
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const Shape in = upright_shape(jobs[i].reader->header());
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const Shape in = upright_shape(pictures[i]->reader->header());
       try {
         results[i].shape = filter_.result_of(in);
       } catch (const UsageError&) {
@@ -150,8 +152,8 @@ class DevicePictures : public BatchDevice {
       Placed& picture = placed[i];
       picture.in = view_at(memory + places[i], shapes[i]);
       picture.out =
-          view_at(memory + places[i] + pitched_bytes_of(shapes[i]), results[picture.job].shape);
-      PictureReader& reader = *jobs[picture.job].reader;
+          view_at(memory + places[i] + pitched_bytes_of(shapes[i]), results[picture.number].shape);
+      PictureReader& reader = *pictures[picture.number]->reader;
       inputs.push_back({reader.file(), reader.header().orientation, picture.in});
     }
     const std::vector<bool> could = codec_.decode(inputs, queue_.stream());
@@ -159,8 +161,8 @@ class DevicePictures : public BatchDevice {
     std::vector<Placed> decoded;
     for (std::size_t i = 0; i < placed.size(); ++i)
       if (could[i]) decoded.push_back(placed[i]);
-    const double ms = ms_since(start) / double(jobs.size());
-    for (DeviceResult& result : results) result.decode_ms = ms;
+    const double ms = ms_since(start) / double(pictures.size());
+    for (DeviceResult& result : results) result.ms.decode = ms;
     return decoded;
   }
 
@@ -172,67 +174,58 @@ class DevicePictures : public BatchDevice {
 
 }  // namespace
 
-MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, FilterPtr filter,
-                                int threads) {
-  return [=] { return std::make_unique<DevicePictures>(ordinal, options, filter, threads); };
+std::unique_ptr<BatchDevice> device_pictures(int ordinal, const Batch& batch, int threads) {
+  return std::make_unique<DevicePictures>(ordinal, batch.convolver, batch.filter, threads);
 }
 
 bool stays_jpeg(const Job& job, const WriteOptions& write) {
   return is_jpeg(extension_of(job.in)) && becomes_jpeg(job.out, write);
 }
 
-std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file, std::int64_t most_memory,
-                                    std::string* why_cpu) {
+bool open_for_device(Passage& passage) {
   const auto start = Clock::now();
-  const auto not_for_device = [&](const char* why) {
-    if (why_cpu) *why_cpu = why;
-    return std::nullopt;
+  const auto refuse = [&](const char* why) {
+    passage.why_cpu = why;
+    return false;
   };
-  if (!becomes_jpeg(file.out, file.write) || file.write.progressive ||
-      file.read.loader != Loader::automatic)
-    return std::nullopt;
-  DeviceJob taken;
-  taken.job = job;
-  taken.file = file;
-  ReadOptions read = file.read;
-  if (file.admit) read.admit = [&](std::int64_t bytes) { file.admit(bytes, false); };
-  taken.reader = std::make_unique<PictureReader>(file.in, read);
-  const Header& header = taken.reader->header();
-  if (header.format != FormatId::jpeg) return std::nullopt;
-  const WriteOptions settings = jpeg_settings(header, file.write);
+  const Batch& batch = passage.batch;
+  if (!becomes_jpeg(passage.job.out, batch.write) || batch.write.progressive ||
+      batch.read.loader != Loader::automatic)
+    return false;
+  auto reader = std::make_unique<PictureReader>(passage.job.in, passage.reading());
+  const Header& header = reader->header();
+  if (header.format != FormatId::jpeg) return false;
+  const WriteOptions settings = jpeg_settings(header, batch.write);
   if (header.channels > 1 && !DeviceJpeg::has(*settings.subsampling))
-    return not_for_device("GPUs do not write its subsampling");
-  const std::int64_t memory = host_bytes_of(*taken.reader);
+    return refuse("GPUs do not write its subsampling");
+  const std::int64_t memory = host_bytes_of(*reader);
   // By rows of the CPU's codec the same picture takes less.
-  if (most_memory > 0 && memory > most_memory)
-    return not_for_device("for a GPU it takes more memory than --max-memory allows");
-  if (file.admit) file.admit(memory, true);
-  taken.memory = memory;
+  if (batch.max_memory > 0 && memory > batch.max_memory)
+    return refuse("for a GPU it takes more memory than --max-memory allows");
+  passage.admit(memory, true);
   // A GPU's codec decodes damaged data without a word; the CPU's says what is wrong with them.
-  if (!jpeg::is_plain(taken.reader->file()))
-    return not_for_device("it is no plain JPEG of one scan, or damaged");
-  taken.file.admit = {};
-  taken.read_ms = ms_since(start);
-  return taken;
+  if (!jpeg::is_plain(reader->file())) return refuse("it is no plain JPEG of one scan, or damaged");
+  passage.memory = memory;
+  passage.reader = std::move(reader);
+  passage.outcome.report.ms.decode = ms_since(start);
+  return true;
 }
 
-FileReport write_result(const DeviceJob& job, const DeviceResult& result,
-                        const std::string& device) {
+FileReport write_result(Passage& passage, const DeviceResult& result, const std::string& device) {
   const auto start = Clock::now();
-  FileReport report;
-  report.header = job.reader->header();
-  report.warnings = job.reader->warnings();
-  job.reader->check_replaced_by(job.file.out);
+  FileReport report = std::move(passage.outcome.report);
+  report.header = passage.reader->header();
+  report.warnings = passage.reader->warnings();
+  passage.reader->check_replaced_by(passage.job.out);
   Header shape = report.header;
   shape.width = result.shape.width;
   shape.height = result.shape.height;
-  write_encoded_jpeg(job.file.out, shape, job.file.write, result.file, report.warnings,
-                     job.file.before_commit, job.file.replaces);
-  report.device_ms = {result.decode_ms, result.filter_ms, result.encode_ms};
-  report.read_ms = job.read_ms;
-  report.write_ms = ms_since(start);
-  report.all_ms =
-      report.read_ms + result.decode_ms + result.filter_ms + result.encode_ms + report.write_ms;
+  write_encoded_jpeg(
+      passage.job.out, shape, passage.batch.write, result.file, report.warnings,
+      [&](const FileStamp& stamp) { passage.before_commit(stamp); }, passage.batch.replaces());
+  report.device_ms = result.ms;
+  report.ms.encode = ms_since(start);
+  report.all_ms = report.ms.all() + report.device_ms.all();
   report.strategy = result.strategy;
   report.device = device;
   report.codec = "gpu";

@@ -278,8 +278,13 @@ bool lies_in(const std::string& path, const std::string& folder) {
 }
 
 JobList list_jobs(const Selection& selection, const std::set<std::string>& results) {
-  check_name(selection.name);
   JobList list;
+  if (selection.is_one) {
+    const std::string& in = selection.inputs.front();
+    list.jobs = {{in, fs::path(in).filename().string(), selection.out}};
+    return list;
+  }
+  check_name(selection.name);
   for (const std::string& input : selection.inputs) {
     std::error_code error;
     if (fs::is_directory(input, error)) {

@@ -13,7 +13,8 @@ struct Selection {
   std::vector<std::string> inputs;   ///< files and folders
   std::string files_from;            ///< a list of files, a line each; "-" = standard input
   bool nul = false;                  ///< names in that list end with NUL, not with a newline
-  std::string out;                   ///< the folder for the results
+  std::string out;                   ///< the folder for the results, or the only result
+  bool is_one = false;               ///< one input, whose result has any name; "-" is a stream
   bool recursive = false;            ///< folders within folders, too
   bool follow_links = false;         ///< to folders, and to files beyond the folder that is read
   std::vector<std::string> globs;    ///< names that are taken; empty = those of known formats

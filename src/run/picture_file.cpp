@@ -1,5 +1,6 @@
 #include "src/run/picture_file.hpp"
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -7,18 +8,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 
 #include "src/base/clock.hpp"
 #include "src/filter/bands.hpp"
 #include "src/picture/samples.hpp"
-#include "src/run/arena.hpp"
 
 namespace convfilt {
 namespace {
+
+namespace tbb = oneapi::tbb;
 
 /// Adds the time of its life to a sum that several threads share.
 class Stopwatch {
@@ -37,7 +37,7 @@ class Stopwatch {
 };
 
 struct Busy {
-  std::atomic<std::int64_t> read{0}, filter{0}, write{0};  ///< nanoseconds
+  std::atomic<std::int64_t> decode{0}, filter{0}, encode{0};  ///< nanoseconds
 };
 
 /// A band and its result stay in a second-level cache of 1 MB between decoding and encoding. Lower
@@ -53,6 +53,7 @@ struct Band {
   BandView<const std::byte> result;          ///< rows of `out`, or of a picture
   std::vector<PictureWriter::Rows> encoded;  ///< of rows_at_a_time() rows each
 };
+using BandPtr = std::shared_ptr<Band>;
 
 /// Rows that follow each other are cut for the writer, from row `first` of the picture on.
 template <class Body>
@@ -62,143 +63,91 @@ void for_writers_rows(BandView<const std::byte> all, int first, int step, Body b
   }
 }
 
-/// Workers of a filter, each for one thread at a time.
-class Workers {
- public:
-  explicit Workers(const Work& work) : work_(work) {}
-
-  std::unique_ptr<Worker> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        std::unique_ptr<Worker> worker = std::move(idle_.back());
-        idle_.pop_back();
-        return worker;
-      }
-    }
-    return work_.make_worker();
-  }
-
-  void give_back(std::unique_ptr<Worker> worker) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(worker));
-  }
-
- private:
-  const Work& work_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> idle_;
-};
-
 int cores(int threads) {
   return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
 }
 
-/// Takes bands of `step` rows of an output of `height` rows through three stages. `read` makes the
-/// input of a band and `write` takes its output, each in order; `work` runs on all cores.
-template <class Read, class Work, class Write>
-int run_stages(int height, int step, const FileJob& job, Read read, Work work, Write write) {
-  const int bands = std::max(1, height / step);
+/// Takes an output of `height` rows to a file, in bands of `step` rows. `read` makes a band's
+/// input, in order, and `result_of` gives the rows of its result, on all cores; both take their own
+/// time.
+template <class Read, class ResultOf>
+int write_bands(int height, int step, const Passage& passage, PictureWriter& writer, Busy& busy,
+                Read read, ResultOf result_of) {
+  const int bands = std::max(1, height / step), at_once = writer.rows_at_a_time();
   int next = 0;
   const auto begin = [&] {
-    if (job.stop && job.stop->load()) throw Stopped();
-    Band band;
-    band.first = next * step;
-    band.rows = next + 1 == bands ? height - band.first : step;
+    if (passage.batch.is_stopped()) throw Stopped();
+    auto band = std::make_shared<Band>();
+    band->first = next * step;
+    band->rows = next + 1 == bands ? height - band->first : step;
     ++next;
-    read(band);
+    read(*band);
     return band;
   };
-  const int workers = std::min(cores(job.threads), bands + 1);
+  const auto encode = [&](const BandPtr& band) {
+    band->result = result_of(*band);
+    const Stopwatch watch(busy.encode);
+    for_writers_rows(band->result, band->first, at_once,
+                     [&](auto rows, int y) { band->encoded.push_back(writer.prepare(rows, y)); });
+    return band;
+  };
+  const auto write = [&](const BandPtr& band) {
+    const Stopwatch watch(busy.encode);
+    std::size_t i = 0;
+    for_writers_rows(band->result, band->first, at_once,
+                     [&](auto rows, int) { writer.write(rows, std::move(band->encoded[i++])); });
+  };
+  const int workers = std::min(cores(passage.threads), bands + 1);
   if (workers == 1 || bands == 1) {
-    while (next < bands) {
-      Band band = begin();
-      work(band);
-      write(band);
-    }
+    while (next < bands) write(encode(begin()));
     return bands;
   }
-  namespace tbb = oneapi::tbb;
-  const auto pipeline = [&] {
-    tbb::parallel_pipeline(std::size_t(workers) + 2,
-                           tbb::make_filter<void, std::shared_ptr<Band>>(
-                               tbb::filter_mode::serial_in_order,
-                               [&](tbb::flow_control& control) -> std::shared_ptr<Band> {
-                                 if (next < bands) return std::make_shared<Band>(begin());
-                                 control.stop();
-                                 return nullptr;
-                               }) &
-                               tbb::make_filter<std::shared_ptr<Band>, std::shared_ptr<Band>>(
-                                   tbb::filter_mode::parallel,
-                                   [&](std::shared_ptr<Band> band) {
-                                     work(*band);
-                                     return band;
-                                   }) &
-                               tbb::make_filter<std::shared_ptr<Band>, void>(
-                                   tbb::filter_mode::serial_in_order,
-                                   [&](const std::shared_ptr<Band>& band) { write(*band); }));
+  if (passage.arena) passage.arena->grow(workers);
+  const auto begin_or_stop = [&](tbb::flow_control& control) {
+    if (next < bands) return begin();
+    control.stop();
+    return BandPtr();
   };
+  constexpr auto kInOrder = tbb::filter_mode::serial_in_order;
   // While it waits for its bands, this thread must not begin another picture.
-  if (job.shares_threads) {
-    tbb::this_task_arena::isolate(pipeline);
-  } else {
-    Arena(workers).execute(pipeline);
-  }
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_pipeline(
+        std::size_t(workers) + 2,
+        tbb::make_filter<void, BandPtr>(kInOrder, begin_or_stop) &
+            tbb::make_filter<BandPtr, BandPtr>(tbb::filter_mode::parallel, encode) &
+            tbb::make_filter<BandPtr, void>(kInOrder, write));
+  });
   return bands;
-}
-
-/// Takes bands to a file. `read` makes a band's input, in order, and `result_of` gives the rows of
-/// its result, on all cores; both see to their own time.
-template <class Read, class ResultOf>
-int write_bands(int height, int step, const FileJob& job, PictureWriter& writer, Busy& busy,
-                Read read, ResultOf result_of) {
-  const int at_once = writer.rows_at_a_time();
-  return run_stages(
-      height, step, job, read,
-      [&](Band& band) {
-        band.result = result_of(band);
-        const Stopwatch watch(busy.write);
-        for_writers_rows(band.result, band.first, at_once, [&](auto rows, int y) {
-          band.encoded.push_back(writer.prepare(rows, y));
-        });
-      },
-      [&](Band& band) {
-        const Stopwatch watch(busy.write);
-        std::size_t i = 0;
-        for_writers_rows(band.result, band.first, at_once,
-                         [&](auto rows, int) { writer.write(rows, std::move(band.encoded[i++])); });
-      });
 }
 
 /// Through a filter to a file, in bands. `read` makes a band's input.
 template <class Read>
-int filter_bands(const Work& work, const FileJob& job, PictureWriter& writer, Busy& busy,
+int filter_bands(const Work& work, const Passage& passage, PictureWriter& writer, Busy& busy,
                  const Read& read) {
-  Workers workers(work);
+  tbb::enumerable_thread_specific<std::unique_ptr<Worker>> workers(
+      [&] { return work.make_worker(); });
   return write_bands(
-      work.out.height, band_rows(work, writer.rows_at_a_time(), kBandBytes), job, writer, busy,
+      work.out.height, band_rows(work, writer.rows_at_a_time(), kBandBytes), passage, writer, busy,
       [&](Band& band) {
-        const Stopwatch watch(busy.read);
+        const Stopwatch watch(busy.decode);
         band.in = read(band.first, band.rows);
       },
       [&](Band& band) {
         const Stopwatch watch(busy.filter);
         band.out = Image(work.out.width, band.rows, work.out.channels, work.out.depth);
         const BandView<std::byte> rows(band.out.view(), band.first);
-        std::unique_ptr<Worker> worker = workers.take();
-        worker->push(band.in.view(), rows);
-        workers.give_back(std::move(worker));
+        workers.local()->push(band.in.view(), rows);
         band.in = {};
         return BandView<const std::byte>(rows);
       });
 }
 
 /// From a picture in memory to a file.
-void write_whole(const Image& image, const FileJob& job, PictureWriter& writer, Busy& busy) {
+void write_whole(const Image& image, const Passage& passage, PictureWriter& writer, Busy& busy) {
   const int least = writer.rows_at_a_time();
   const int step = std::max(least, int(kBandBytes / image.row_bytes()) / least * least);
   write_bands(
-      image.height(), std::min(step, image.height()), job, writer, busy, [](Band&) {},
+      image.height(), std::min(step, image.height()), passage, writer, busy, [](Band&) {},
       [&](const Band& band) { return rows_of(BandView(image.view()), band.first, band.rows); });
 }
 
@@ -232,23 +181,22 @@ Header output_header(const Header& input, const Shape& shape) {
 
 }  // namespace
 
-FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& convolver) {
+FileReport filter_picture(Passage& passage, Convolver& convolver) {
   const auto start = Clock::now();
+  const Job& job = passage.job;
   Busy busy;
   FileReport report;
-  std::shared_ptr<PictureWriter> writer;
-  ReadOptions read = asked.read;
-  if (asked.admit) read.admit = [&](std::int64_t bytes) { asked.admit(bytes, false); };
-  PictureReader reader(asked.in, read);
+  PictureReader reader(job.in, passage.reading());
   report.header = reader.header();
 
   Shape shape{report.header.width, report.header.height, report.header.channels,
               report.header.depth};
   if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
-  const std::unique_ptr<Work> work = begin(filter, shape, convolver, &report.header.metadata.icc);
+  const std::unique_ptr<Work> work =
+      begin(*passage.batch.filter, shape, convolver, &report.header.metadata.icc);
   report.why_whole = work->why_whole;
-  writer = std::make_shared<PictureWriter>(asked.out, output_header(report.header, work->out),
-                                           asked.write);
+  const auto writer = std::make_shared<PictureWriter>(
+      job.out, output_header(report.header, work->out), passage.batch.write);
   const bool turned = report.header.orientation != 1;
   const bool by_rows = !work->is_whole() && !work->wraps() && !turned;
   const auto memory_on = [&](int threads) {
@@ -266,21 +214,21 @@ FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& co
     }
     return reader.held_bytes() + std::max(reading, writing);
   };
-  FileJob job = asked;
-  if (cores(job.threads) > 1 && job.has_room && !job.has_room(memory_on(cores(job.threads))))
-    job.threads = 1;
-  if (job.admit) job.admit(memory_on(cores(job.threads)), true);
-  if (job.stop && job.stop->load()) throw Stopped();
+  // On one thread a picture takes the least.
+  if (cores(passage.threads) > 1 && !passage.has_room(memory_on(cores(passage.threads))))
+    passage.threads = 1;
+  passage.admit(memory_on(cores(passage.threads)), true);
+  if (passage.batch.is_stopped()) throw Stopped();
 
   if (by_rows) {
     BandCutter cutter(*work);
-    report.bands = filter_bands(*work, job, *writer, busy, [&](int first, int rows) {
+    report.bands = filter_bands(*work, passage, *writer, busy, [&](int first, int rows) {
       return cutter.next(first, rows, [&](PictureView<std::byte> next) { reader.read(next); });
     });
   } else {
     Image image;
     {
-      const Stopwatch watch(busy.read);
+      const Stopwatch watch(busy.decode);
       image = read_all(reader).image;
     }
     if (work->is_whole()) {
@@ -290,26 +238,23 @@ FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& co
         work->make_worker()->push(std::as_const(image).view(), out.view());
       }
       image = {};
-      write_whole(out, job, *writer, busy);
+      write_whole(out, passage, *writer, busy);
     } else {
-      report.bands = filter_bands(*work, job, *writer, busy, [&](int, int) {
+      report.bands = filter_bands(*work, passage, *writer, busy, [&](int, int) {
         return PictureBand{image.part(0, 0, image.width(), image.height())};
       });
     }
   }
   reader.check_replaced_by(job.out);
-  const auto commit = [writer, before = job.before_commit, replaces = job.replaces] {
-    writer->commit(before, replaces);
-  };
   {
-    const Stopwatch watch(busy.write);
+    const Stopwatch watch(busy.encode);
     writer->finish();
-    if (!job.commits_later) commit();
   }
-  if (job.commits_later) report.commit = commit;
-  report.read_ms = double(busy.read) / 1e6;
-  report.filter_ms = double(busy.filter) / 1e6;
-  report.write_ms = double(busy.write) / 1e6;
+  passage.commit = [writer, &passage] {
+    writer->commit([&](const FileStamp& stamp) { passage.before_commit(stamp); },
+                   passage.batch.replaces());
+  };
+  report.ms = {double(busy.decode) / 1e6, double(busy.filter) / 1e6, double(busy.encode) / 1e6};
   report.all_ms = ms_since(start);
   if (!work->note.empty()) report.warnings.push_back(job.in + ": " + work->note);
   report.warnings.insert(report.warnings.end(), reader.warnings().begin(), reader.warnings().end());

@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <oneapi/tbb/task_group.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,22 +10,20 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "kernels/backend/device_errors.hpp"
-#include "src/base/atomic_file.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/run/arena.hpp"
+#include "src/run/device_lanes.hpp"
 #include "src/run/device_pictures.hpp"
-#include "src/run/open_files.hpp"
 
 namespace convfilt {
 namespace {
@@ -34,14 +33,6 @@ constexpr std::chrono::milliseconds kWorkersGlance{100};
 
 /// A picture waits until others have given their memory back.
 struct Postponed {};
-
-/// A job in the hands of a worker.
-struct Ticket {
-  std::size_t job = 0;
-  bool was_postponed = false;
-  bool for_cpu = false;     ///< a device gave it back
-  std::int64_t memory = 0;  ///< bytes that were admitted
-};
 
 /// Bytes. Some virtual machines have more than they say at first.
 std::int64_t memory_of_machine() {
@@ -73,12 +64,36 @@ std::string mebibytes(std::int64_t bytes) {
   return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
 }
 
+/// The message for a picture that takes more memory than there may be.
+std::string takes_too_much(const std::string& in, std::int64_t bytes, bool all, std::int64_t most) {
+  return "cannot filter " + quoted_name(in) + ": it takes " + (all ? "" : "more than ") +
+         mebibytes(bytes) + " of memory, and --max-memory allows " +
+         (most < 1 << 20 ? std::to_string(most) + " bytes" : mebibytes(most));
+}
+
+/// Among many pictures a reason says which one it is about.
+std::string with_name(const Job& job, const std::string& why) {
+  const bool is_named =
+      why.find(quoted_name(job.in)) != why.npos || why.find(quoted_name(job.out)) != why.npos;
+  return is_named ? why : quoted_name(job.in) + ": " + why;
+}
+
+/// Raises the process's limit of open files to that many, or as far as it may be raised.
+void allow_open_files(rlim_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// Threads that wait for the disk, so that workers need not. A task of oneTBB that waits would hold
 /// the place of a core.
 class Committers {
  public:
-  explicit Committers(int most) : most_(std::size_t(most)) {
-    // Nothing is to be allocated for what is taken, nor in the end.
+  /// `end` is called for each picture that is taken, by one of `most` threads.
+  Committers(int most, std::function<void(PassagePtr)> end)
+      : most_(std::size_t(most)), end_(std::move(end)) {
+    // Neither taking a picture nor the end may need memory.
     waiting_.reserve(most_);
     threads_.reserve(most_);
   }
@@ -95,9 +110,9 @@ class Committers {
   Committers(const Committers&) = delete;
   Committers& operator=(const Committers&) = delete;
 
-  /// False where all are busy and as many commits wait for them, or where the system gives no
-  /// thread; the commit stays the caller's then.
-  bool take(std::function<void()>&& commit) {
+  /// False where all are busy and as many pictures wait for them, or where the system gives no
+  /// thread; the picture stays the caller's then.
+  bool take(PassagePtr& picture) {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() == most_) return false;
     if (waiting_.size() >= idle_ && threads_.size() < most_) {
@@ -108,7 +123,7 @@ class Committers {
       }
     }
     if (threads_.empty()) return false;
-    waiting_.push_back(std::move(commit));
+    waiting_.push_back(std::move(picture));
     changed_.notify_one();
     return true;
   }
@@ -121,60 +136,59 @@ class Committers {
       changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
       --idle_;
       if (waiting_.empty()) return;
-      std::function<void()> commit = std::move(waiting_.front());
+      PassagePtr picture = std::move(waiting_.front());
       waiting_.erase(waiting_.begin());
       lock.unlock();
-      commit();
-      commit = nullptr;
+      end_(std::move(picture));
       lock.lock();
     }
   }
 
   const std::size_t most_;
+  const std::function<void(PassagePtr)> end_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::vector<std::function<void()>> waiting_;
+  std::vector<PassagePtr> waiting_;
   std::size_t idle_ = 0;  ///< threads
   bool ends_ = false;
   std::vector<std::thread> threads_;
 };
 
-class Schedule {
+/// Where stages take place: workers on cores decode, filter and encode; devices do the same for
+/// the pictures that are theirs; committers wait for the disk.
+class Schedule : Gate, AfterDevices {
  public:
-  Schedule(const std::vector<Job>& jobs, const ScheduleOptions& options, const MakeLane& make_lane,
-           const JobEvents& events)
+  Schedule(const std::vector<Job>& jobs, const Batch& batch, Crew& crew, JobEvents& events)
       : jobs_(jobs),
-        options_(options),
-        make_lane_(make_lane),
+        batch_(batch),
+        crew_(crew),
         events_(events),
-        arena_(all_threads(options.threads)),
-        threads_(arena_.threads()),
+        threads_(all_threads(batch.convolver.request.threads)),
+        arena_(threads_),
         is_begun_(jobs.size(), false) {
-    // What waits lies between the buffers of pictures, so that these take more room than the limit
-    // foresees: up to 84 MiB of 64 with three threads.
-    if (options.max_memory == 0) committers_.emplace(threads_);
+    // Queued commits fragment the heap: 84 MiB were used under a limit of 64 MiB. So a limit turns
+    // the queue off.
+    if (batch.max_memory == 0 && jobs.size() > 1)
+      committers_.emplace(threads_, [this](PassagePtr picture) {
+        end_elsewhere(std::move(picture), [](Passage& passage) { commit(passage); });
+      });
     // Whoever gives a picture back must not fail.
-    if (!options.devices.empty()) returned_.reserve(jobs.size());
+    if (crew.device_lanes() > 0) returned_.reserve(jobs.size());
   }
 
   std::vector<std::string> run() {
-    keep_freed_buffers(threads_, options_.max_memory > 0);
-    if (!options_.devices.empty()) {
+    if (jobs_.size() > 1) keep_freed_buffers(threads_, batch_.max_memory > 0);
+    if (const std::size_t lanes = crew_.device_lanes(); lanes > 0) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.
-      constexpr std::uint64_t kOthers = 256, kFilesOfLane = 128, kFilesOfThread = 4;
-      allow_open_files(kOthers + kFilesOfLane * options_.devices.size() +
-                       kFilesOfThread * std::uint64_t(threads_));
+      constexpr rlim_t kOthers = 256, kFilesOfLane = 128, kFilesOfThread = 4;
+      allow_open_files(kOthers + kFilesOfLane * lanes + kFilesOfThread * rlim_t(threads_));
       DeviceLanes::Options how;
-      how.stop = options_.stop;
+      how.stop = batch_.stop;
       how.most_bytes = std::min(how.most_bytes, memory_of_machine() / 4);
-      devices_.emplace(options_.devices, how,
-                       DeviceLanes::Events{
-                           [this](DeviceJob job, DeviceResult result, const std::string& device) {
-                             finish(std::move(job), result, device);
-                           },
-                           [this](DeviceJob job) { take_back(std::move(job)); }});
+      devices_.emplace(crew_, how, static_cast<AfterDevices&>(*this));
     }
+    arena_.grow(int(std::min(jobs_.size(), std::size_t(threads_))));
     do {
       arena_.execute([&] {
         {
@@ -199,10 +213,10 @@ class Schedule {
   }
 
  private:
-  bool is_stopped() const { return options_.stop && options_.stop->load(); }
+  // Which picture a worker takes.
 
   bool has_more() const {
-    return !ends_ && !is_stopped() &&
+    return !ends_ && !batch_.is_stopped() &&
            (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
   }
 
@@ -210,16 +224,9 @@ class Schedule {
   /// they free, and results that are being committed. False where nothing is to come.
   bool waits_for_more() {
     std::unique_lock lock(mutex_);
-    while (elsewhere_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more()))
+    while (elsewhere_ > 0 && !ends_ && !batch_.is_stopped() && !(has_news_ && has_more()))
       changed_.wait_for(lock, kWorkersGlance);
     return has_more();
-  }
-
-  /// Starts workers while others are at work, since the thread that waits for those cannot. Needs
-  /// the lock, which lets one thread at a time into the arena.
-  void start_workers_beside_others() {
-    if (active_ > 0 && active_ < threads_ && has_more())
-      arena_.execute([this] { start_workers(); });
   }
 
   /// Needs the lock.
@@ -232,300 +239,265 @@ class Schedule {
     }
   }
 
-  /// The next job; nothing where the worker is to end, which leaves its core to pictures that are
+  /// The next picture; null where the worker is to end, which leaves its core to pictures that are
   /// cut into bands.
-  std::optional<Ticket> take() {
+  PassagePtr take() {
     const std::lock_guard lock(mutex_);
     // Pictures begin in their order, so that many small ones cannot hold back a large one.
     if (has_more() && !is_trying_) {
       if (!postponed_.empty()) {
         is_trying_ = true;
-        const std::size_t job = *postponed_.begin();
-        return Ticket{.job = job, .was_postponed = true, .for_cpu = for_cpu_.contains(job)};
+        return std::move(postponed_.begin()->second);
       }
-      if (returned_.empty()) return Ticket{.job = next_job()};
-      const std::size_t job = returned_.back();
+      if (returned_.empty()) return begin_next();
+      PassagePtr picture = std::move(returned_.back());
       returned_.pop_back();
-      for_cpu_.insert(job);
-      return Ticket{.job = job, .for_cpu = true};
+      return picture;
     }
     --active_;
-    return std::nullopt;
+    return nullptr;
   }
 
   /// The next in their order; while devices have as much as they can take, the next that is none
   /// of theirs, so that no core waits for them before it must. Needs the lock.
-  std::size_t next_job() {
+  PassagePtr begin_next() {
     std::size_t job = next_;
     if (devices_ && devices_->is_full()) {
       next_for_cpu_ = std::max(next_for_cpu_, next_);
-      while (next_for_cpu_ < jobs_.size() && stays_jpeg(jobs_[next_for_cpu_], options_.write))
+      while (next_for_cpu_ < jobs_.size() && stays_jpeg(jobs_[next_for_cpu_], batch_.write))
         ++next_for_cpu_;
       if (next_for_cpu_ < jobs_.size()) job = next_for_cpu_++;
     }
+    auto picture = std::make_unique<Passage>(batch_, jobs_[job]);
+    picture->number = job;
+    picture->gate = this;
+    picture->arena = &arena_;
     is_begun_[job] = true;
     while (next_ < jobs_.size() && is_begun_[next_]) ++next_;
-    return job;
+    return picture;
   }
 
   void work() {
-    while (std::optional<Ticket> ticket = take()) {
+    while (PassagePtr picture = take()) {
       bool has_to_wait = false;
       std::exception_ptr broken;
       try {
-        filter(*ticket);
+        filter(picture);
       } catch (const Postponed&) {
         has_to_wait = true;
       } catch (...) {
         broken = std::current_exception();
       }
       const std::lock_guard lock(mutex_);
-      if (ticket->was_postponed) is_trying_ = false;
+      // A picture that went elsewhere was admitted.
+      if (picture && picture->was_postponed) is_trying_ = false;
       if (has_to_wait) {
-        postponed_.insert(ticket->job);
+        picture->was_postponed = true;
+        postponed_[picture->number] = std::move(picture);
         if (memory_ == 0) continue;
         // Whoever gives memory back starts workers again.
         --active_;
         return;
       }
-      postponed_.erase(ticket->job);
-      if (broken && !broken_) broken_ = broken;
-      if (broken) ends_ = true;
-      memory_ -= ticket->memory;
+      note_broken(broken);
+      if (picture) {
+        postponed_.erase(picture->number);
+        memory_ -= picture->memory;
+      }
       start_workers();
     }
   }
 
-  void admit(Ticket& ticket, std::int64_t wanted, bool all) {
+  // What pictures take, as a Gate.
+
+  bool has_room(const Passage& picture, std::int64_t wanted) override {
     const std::lock_guard lock(mutex_);
-    // Give back what the ticket holds: the part it asked for first, or what a device did not take.
-    memory_ -= std::exchange(ticket.memory, 0);
-    const std::int64_t most = options_.max_memory;
-    if (most > 0 && wanted > most)
-      throw IoError(takes_too_much(jobs_[ticket.job].in, wanted, all, most));
+    return batch_.max_memory == 0 || memory_ - picture.memory + wanted <= batch_.max_memory;
+  }
+
+  void admit(Passage& picture, std::int64_t wanted, bool all) override {
+    const std::lock_guard lock(mutex_);
+    // The picture gives back what it has: the part that it asked for first, or what a device did
+    // not take.
+    memory_ -= std::exchange(picture.memory, 0);
+    const std::int64_t most = batch_.max_memory;
+    if (most > 0 && wanted > most) throw IoError(takes_too_much(picture.job.in, wanted, all, most));
     if (most > 0 && memory_ + wanted > most) throw Postponed();
-    memory_ += ticket.memory = wanted;
+    memory_ += picture.memory = wanted;
     if (!all) return;
-    postponed_.erase(ticket.job);
-    if (ticket.was_postponed) is_trying_ = false;
-    ticket.was_postponed = false;
+    postponed_.erase(picture.number);
+    if (std::exchange(picture.was_postponed, false)) is_trying_ = false;
     start_workers();
   }
 
-  bool has_room(const Ticket& ticket, std::int64_t wanted) {
-    const std::lock_guard lock(mutex_);
-    return options_.max_memory == 0 || memory_ - ticket.memory + wanted <= options_.max_memory;
+  void before_commit(Passage& picture, const FileStamp& stamp) override {
+    events_.before_commit(picture.outcome, stamp);
   }
 
   /// Whether enough pictures wait to keep every core busy with one of its own. One that has waited
   /// for memory shows that cores are idle.
-  bool others_wait(const Ticket& ticket) {
+  bool others_wait(const Passage& picture) {
     const std::lock_guard lock(mutex_);
-    return !ticket.was_postponed && jobs_.size() - next_ >= std::size_t(threads_);
+    return !picture.was_postponed && jobs_.size() - next_ >= std::size_t(threads_);
   }
 
-  /// Says in the result why the work on a job failed. Throws Postponed and Stopped, which are no
-  /// failures.
+  // The stages of a picture.
+
+  /// Says in the outcome why the work on a picture failed. Throws Postponed and Stopped, which are
+  /// no failures.
   template <class Work>
-  static void attempt(JobResult& result, const Work& work) {
+  void attempt(Passage& picture, const Work& work) const {
     try {
-      work();
-    } catch (const std::bad_alloc&) {
-      result.failure = quoted_name(result.job->in) +
-                       ": out of memory; --max-memory has fewer pictures under way";
-    } catch (const FileIsThere& error) {
-      result.failure = error.what();
-      result.is_there = true;
+      return work(picture);
     } catch (const std::exception& error) {
-      result.failure = of_job(*result.job, error.what());
+      PictureOutcome& outcome = picture.outcome;
+      outcome.outcome = Outcome::failed;
+      outcome.failure = std::current_exception();
+      outcome.reason =
+          batch_.selection.is_one ? error.what() : with_name(picture.job, error.what());
+      if (dynamic_cast<const std::bad_alloc*>(&error))
+        outcome.reason = quoted_name(picture.job.in) +
+                         ": out of memory; --max-memory has fewer pictures under way";
+      if (!dynamic_cast<const FileIsThere*>(&error)) return;
+      outcome.reason = error.what();
+      if (batch_.if_exists != IfExists::skip) return;
+      outcome.outcome = Outcome::skipped;
+      outcome.reason = "exists";
     }
   }
 
-  /// Among many pictures a reason says which one it is about.
-  static std::string of_job(const Job& job, const std::string& why) {
-    const bool is_named =
-        why.find(quoted_name(job.in)) != why.npos || why.find(quoted_name(job.out)) != why.npos;
-    return is_named ? why : quoted_name(job.in) + ": " + why;
-  }
-
-  void tell(const JobResult& result) {
+  void tell(Passage& picture) {
     const std::lock_guard lock(results_mutex_);
-    events_.after(result);
-    if (!options_.fail_fast || result.failure.empty()) return;
+    events_.after(picture.outcome);
+    if (!batch_.fail_fast || picture.outcome.outcome != Outcome::failed) return;
     ends_ = true;
     if (devices_) devices_->drop();
   }
 
-  /// Filters a picture, or hands it to a device.
-  void filter(Ticket& ticket) {
-    const Job& job = jobs_[ticket.job];
-    JobResult result;
-    result.job = &job;
-    bool has_ended = true;
+  /// Filters a picture, or hands it to a device; then it is null, as where its result waits for the
+  /// disk.
+  void filter(PassagePtr& picture) {
     try {
-      attempt(result, [&] {
-        events_.before(job);
-        FileJob file{job.in, job.out, options_.read, options_.write,
-                     others_wait(ticket) ? 1 : threads_};
-        file.shares_threads = true;
-        file.commits_later = true;
-        file.replaces = options_.replaces;
-        file.stop = options_.stop;
-        file.has_room = [&](std::int64_t wanted) { return has_room(ticket, wanted); };
-        file.admit = [&](std::int64_t wanted, bool all) { admit(ticket, wanted, all); };
-        file.before_commit = [this, &job](const FileStamp& stamp) {
-          events_.before_commit(job, stamp);
-        };
-        std::string why_cpu = ticket.for_cpu ? "no GPU had a result for it" : "";
-        has_ended = ticket.for_cpu || !hand_over(ticket, file, why_cpu);
-        if (!has_ended) return;
-        result.report = filter_in_lane(file);
-        result.report.why_cpu = why_cpu;
-        has_ended = !commit_elsewhere(result);
-        if (has_ended) result.report.write_ms += commit(result.report);
+      attempt(*picture, [&](Passage& passage) {
+        events_.before(passage.outcome);
+        passage.threads = others_wait(passage) ? 1 : threads_;
+        if (hand_over(picture)) return;
+        FileReport report = filter_on(passage, false);
+        report.why_cpu = passage.why_cpu;
+        passage.outcome.report = std::move(report);
+        if (!commit_elsewhere(picture)) commit(passage);
       });
     } catch (const Stopped&) {
       return;
     }
-    if (has_ended) tell(result);
+    if (picture) tell(*picture);
   }
 
-  /// The lane may compute on a device that fails, which never yields a picture.
-  FileReport filter_in_lane(const FileJob& file) {
-    std::unique_ptr<Lane> lane = lane_for_this(false);
+  /// A lane may compute on a device that fails, which never yields a picture.
+  FileReport filter_on(Passage& passage, bool on_cpu) {
+    std::unique_ptr<Lane> lane = lane_for_this(on_cpu);
     try {
-      return filter_in(lane, file, false);
-    } catch (const DeviceError& error) {
-      const std::optional<int> gpu = lane->gpu();
-      if (!gpu) throw;
-      return filter_again(file, *gpu, error);
-    }
-  }
-
-  /// Keeps the lane for the next picture, unless its device fails.
-  FileReport filter_in(std::unique_ptr<Lane>& lane, const FileJob& file, bool on_cpu) {
-    try {
-      FileReport report = lane->filter(file);
-      keep(std::move(lane), on_cpu);
+      FileReport report = lane->filter(passage);
+      keep(lane, on_cpu);
       return report;
-    } catch (const DeviceError&) {
-      throw;
+    } catch (const DeviceError& error) {
+      const std::optional<int> gpu = on_cpu ? std::nullopt : lane->gpu();
+      if (!gpu || batch_.selection.is_one) throw;
+      return filter_again(passage, *gpu, error);
     } catch (...) {
       // A picture that fails says nothing against the plans for the next ones.
-      keep(std::move(lane), on_cpu);
+      keep(lane, on_cpu);
       throw;
     }
   }
 
-  FileReport filter_again(const FileJob& file, int gpu, const DeviceError& error) {
+  FileReport filter_again(Passage& passage, int gpu, const DeviceError& error) {
     FileReport report;
     try {
-      std::unique_ptr<Lane> lane = lane_for_this(true);
-      report = filter_in(lane, file, true);
+      report = filter_on(passage, true);
     } catch (const UsageError&) {
       // The CPU has no such strategy.
       throw error;
     }
     if (dynamic_cast<const DeviceMemoryError*>(&error))
-      report.warnings.push_back(file.in + ": " + error.what() + "; it was filtered on the CPU");
+      report.warnings.push_back(passage.job.in + ": " + error.what() +
+                                "; it was filtered on the CPU");
     else
       give_up(gpu, error.what());
     return report;
   }
 
-  void give_up(int gpu, const std::string& why) {
-    const std::lock_guard lock(lanes_mutex_);
-    if (!failed_.insert(gpu).second) return;
-    gpu_failures_.push_back("cuda:" + std::to_string(gpu) + ": " + why);
-    std::erase_if(lanes_[false], [&](const auto& lane) { return has_failed(*lane); });
-  }
-
-  /// Needs the lock.
-  bool has_failed(const Lane& lane) const {
-    if (failed_.empty()) return false;  // most lanes never ask which devices there are
-    const std::optional<int> gpu = lane.gpu();
-    return gpu && failed_.contains(*gpu);
-  }
-
   /// Gives the picture to a device where there is one that takes it; else says why, of a JPEG.
-  bool hand_over(Ticket& ticket, const FileJob& file, std::string& why_cpu) {
-    if (!devices_) return false;
+  bool hand_over(PassagePtr& picture) {
+    if (!devices_ || picture->was_given_back) return false;
     if (!devices_->is_alive()) {
-      if (stays_jpeg(jobs_[ticket.job], options_.write)) why_cpu = "no GPU is left";
+      if (stays_jpeg(picture->job, batch_.write)) picture->why_cpu = "no GPU is left";
       return false;
     }
-    std::optional<DeviceJob> taken = device_job(ticket.job, file, options_.max_memory, &why_cpu);
-    if (!taken) return false;
-    ticket.memory = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      ++elsewhere_;
-    }
-    devices_->take(std::move(*taken));
+    if (!open_for_device(*picture)) return false;
+    go_elsewhere(1);
+    devices_->take(picture);
     return true;
   }
 
   /// Whether somebody else commits the result while this thread takes the next picture.
-  bool commit_elsewhere(JobResult& result) {
-    if (!committers_ || !result.report.commit) return false;
-    const auto taken = std::make_shared<JobResult>(std::move(result));
-    std::function<void()> end = [this, taken] {
-      // The worker gives back what memory it was given.
-      end_elsewhere(*taken, 0, [&] { commit(taken->report); });
-    };
-    {
-      const std::lock_guard lock(mutex_);
-      ++elsewhere_;
-    }
-    if (committers_->take(std::move(end))) return true;
-    result = std::move(*taken);
-    const std::lock_guard lock(mutex_);
-    --elsewhere_;
+  bool commit_elsewhere(PassagePtr& picture) {
+    if (!committers_ || !picture->commit) return false;
+    go_elsewhere(1);
+    if (committers_->take(picture)) return true;
+    go_elsewhere(-1);
     return false;
   }
 
-  /// Milliseconds that it took. Those in which a worker waits are part of its writing.
-  static double commit(FileReport& report) {
-    if (!report.commit) return 0;
-    const auto start = Clock::now();
-    // The file is closed before anybody hears of it.
-    std::exchange(report.commit, nullptr)();
-    const double spent = ms_since(start);
-    report.all_ms += spent;
-    return spent;
+  void go_elsewhere(int pictures) {
+    const std::lock_guard lock(mutex_);
+    elsewhere_ += pictures;
   }
 
+  /// Gives the result its name. The time in which a thread waits for that is part of its writing.
+  static void commit(Passage& passage) {
+    if (!passage.commit) return;
+    const auto start = Clock::now();
+    // The file is closed before anybody hears of it.
+    std::exchange(passage.commit, nullptr)();
+    const double spent = ms_since(start);
+    passage.outcome.report.all_ms += spent;
+    passage.outcome.report.ms.encode += spent;
+  }
+
+  // The ends of pictures that are in no worker's hands.
+
   /// Writes what a device has made. A lane calls it.
-  void finish(DeviceJob taken, const DeviceResult& made, const std::string& device) {
-    JobResult result;
-    result.job = &jobs_[taken.job];
-    end_elsewhere(result, taken.memory, [&] {
+  void finish(PassagePtr picture, DeviceResult made, const std::string& device) override {
+    end_elsewhere(std::move(picture), [&](Passage& passage) {
       if (made.failure) std::rethrow_exception(made.failure);
-      result.report = write_result(taken, made, device);
+      passage.outcome.report = write_result(passage, made, device);
     });
   }
 
-  /// Does the last of the work on a job that is in no worker's hands.
+  /// Has a picture done on the CPU. A lane calls it.
+  void take_back(PassagePtr picture) override {
+    picture->reader.reset();
+    picture->was_given_back = true;
+    picture->why_cpu = "no GPU had a result for it";
+    const std::lock_guard lock(mutex_);
+    const std::int64_t memory = std::exchange(picture->memory, 0);
+    returned_.push_back(std::move(picture));
+    leave(memory);
+  }
+
   template <class Work>
-  void end_elsewhere(JobResult& result, std::int64_t memory, const Work& work) {
+  void end_elsewhere(PassagePtr picture, const Work& work) {
     std::exception_ptr broken;
     try {
-      attempt(result, work);
-      tell(result);
+      attempt(*picture, work);
+      tell(*picture);
     } catch (...) {
       broken = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
-    if (broken && !broken_) broken_ = broken;
-    if (broken) ends_ = true;
-    leave(memory);
-  }
-
-  /// Has a picture done on the CPU. A lane calls it.
-  void take_back(DeviceJob taken) {
-    const std::lock_guard lock(mutex_);
-    returned_.push_back(taken.job);
-    leave(taken.memory);
+    note_broken(broken);
+    leave(picture->memory);
   }
 
   /// Needs the lock.
@@ -534,14 +506,26 @@ class Schedule {
     --elsewhere_;
     has_news_ = true;
     try {
-      start_workers_beside_others();
+      // Workers start while others are at work, since the thread that waits for those cannot. The
+      // lock lets one thread at a time into the arena.
+      if (active_ > 0 && active_ < threads_ && has_more())
+        arena_.execute([this] { start_workers(); });
     } catch (const std::exception&) {
       // There is no memory for a task. Whoever waits for news starts the workers.
     }
     changed_.notify_all();
   }
 
-  void keep(std::unique_ptr<Lane> lane, bool on_cpu) {
+  /// Needs the lock.
+  void note_broken(const std::exception_ptr& broken) {
+    if (!broken) return;
+    if (!broken_) broken_ = broken;
+    ends_ = true;
+  }
+
+  // Lanes.
+
+  void keep(std::unique_ptr<Lane>& lane, bool on_cpu) {
     const std::lock_guard lock(lanes_mutex_);
     if (on_cpu || !has_failed(*lane)) lanes_[on_cpu].push_back(std::move(lane));
   }
@@ -558,15 +542,29 @@ class Schedule {
       request.failed = failed_;
     }
     request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
-    return make_lane_(request);
+    return crew_.make_lane(request);
+  }
+
+  void give_up(int gpu, const std::string& why) {
+    const std::lock_guard lock(lanes_mutex_);
+    if (!failed_.insert(gpu).second) return;
+    gpu_failures_.push_back("cuda:" + std::to_string(gpu) + ": " + why);
+    std::erase_if(lanes_[false], [&](const auto& lane) { return has_failed(*lane); });
+  }
+
+  /// Needs the lock.
+  bool has_failed(const Lane& lane) const {
+    if (failed_.empty()) return false;  // most lanes never ask which devices there are
+    const std::optional<int> gpu = lane.gpu();
+    return gpu && failed_.contains(*gpu);
   }
 
   const std::vector<Job>& jobs_;
-  const ScheduleOptions& options_;
-  const MakeLane& make_lane_;
-  const JobEvents& events_;
+  const Batch& batch_;
+  Crew& crew_;
+  JobEvents& events_;
+  const int threads_;
   Arena arena_;
-  const int threads_;  ///< that the system gave
   oneapi::tbb::task_group workers_;
 
   std::mutex mutex_;  // guards what follows
@@ -574,14 +572,13 @@ class Schedule {
   std::size_t next_ = 0;          ///< the first that is not begun
   std::size_t next_for_cpu_ = 0;  ///< where to look for the next that is none of devices'
   std::vector<bool> is_begun_;
-  std::set<std::size_t> postponed_;
-  std::vector<std::size_t> returned_;  ///< by devices
-  std::set<std::size_t> for_cpu_;      ///< those of them that were begun again
-  std::size_t elsewhere_ = 0;          ///< pictures in the hands of devices and committers
-  bool has_news_ = false;              ///< whether one has left them since workers were started
-  bool is_trying_ = false;             ///< whether somebody tries if the first of them fits
-  int active_ = 0;                     ///< workers
-  std::int64_t memory_ = 0;            ///< of the pictures under way
+  std::map<std::size_t, PassagePtr> postponed_;  ///< by number; null while a worker tries it
+  std::vector<PassagePtr> returned_;             ///< by devices
+  std::size_t elsewhere_ = 0;  ///< pictures in the hands of devices and committers
+  bool has_news_ = false;      ///< whether one has left them since workers were started
+  bool is_trying_ = false;     ///< whether somebody tries if the first postponed one fits
+  int active_ = 0;             ///< workers
+  std::int64_t memory_ = 0;    ///< of the pictures under way
   std::exception_ptr broken_;
   std::atomic<bool> ends_{false};
 
@@ -605,15 +602,9 @@ int threads_within(std::int64_t max_memory, int threads) {
   return int(std::clamp((max_memory - kProgram) / kMostFree, std::int64_t{1}, all));
 }
 
-std::string takes_too_much(const std::string& in, std::int64_t bytes, bool all, std::int64_t most) {
-  return "cannot filter " + quoted_name(in) + ": it takes " + (all ? "" : "more than ") +
-         mebibytes(bytes) + " of memory, and --max-memory allows " +
-         (most < 1 << 20 ? std::to_string(most) + " bytes" : mebibytes(most));
-}
-
-std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
-                                     const MakeLane& make_lane, const JobEvents& events) {
-  return Schedule(jobs, options, make_lane, events).run();
+std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
+                                     JobEvents& events) {
+  return Schedule(jobs, batch, crew, events).run();
 }
 
 }  // namespace convfilt

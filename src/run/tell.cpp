@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/picture/formats.hpp"
+#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
@@ -52,6 +53,17 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Percents of `all_ms`.
+std::string shares(const char* pattern, const StageTimes& ms, double all_ms) {
+  const double all = std::max(all_ms, 1e-6) / 100;
+  return format(pattern, ms.decode / all, ms.filter / all, ms.encode / all,
+                std::max(0.0, 100 - ms.all() / all));
+}
+
+std::string shown_ms(double milliseconds) {
+  return format("%.1f ms", milliseconds);
+}
+
 const char* status_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::filtered: return "done";
@@ -88,22 +100,22 @@ std::string json_line(const PictureOutcome& outcome) {
     json["depth"] = name_of(header.depth);
     json["pixels"] = std::int64_t{header.width} * header.height;
     json["format"] = name_of(header.format);
-    json["bytes_in"] = outcome.bytes_read;
-    json["bytes_out"] = outcome.bytes_written;
+    json["bytes_in"] = outcome.in.size;
+    json["bytes_out"] = outcome.out.size;
     json["codec"] = report.codec;
     json["device"] = report.device;
     json["strategy"] = report.strategy;
     const auto ms = [](double value) { return std::int64_t(value * 1000 + 0.5) / 1000.0; };
     json["ms"] = {{"all", ms(report.all_ms)},
-                  {"decode", ms(report.read_ms + report.device_ms.decode)},
-                  {"filter", ms(report.filter_ms + report.device_ms.filter)},
-                  {"encode", ms(report.write_ms + report.device_ms.encode)}};
+                  {"decode", ms(report.ms.decode + report.device_ms.decode)},
+                  {"filter", ms(report.ms.filter + report.device_ms.filter)},
+                  {"encode", ms(report.ms.encode + report.device_ms.encode)}};
     if (!report.warnings.empty()) json["warnings"] = report.warnings;
   }
   return line_of(json);
 }
 
-std::string summary_of(const FolderTotals& totals) {
+std::string summary_of(const RunTotals& totals) {
   const double seconds = std::max(totals.all_ms / 1000, 1e-6);
   std::string text = plural(totals.filtered, "picture") + " in " + format("%.2f s", seconds);
   if (totals.filtered > 0)
@@ -122,21 +134,73 @@ std::string summary_of(const FolderTotals& totals) {
   return text;
 }
 
-std::string shares_of(const FolderTotals& totals, int threads) {
-  const double all = std::max(totals.all_ms * threads, 1e-6) / 100;
-  const double busy = totals.read_ms + totals.filter_ms + totals.write_ms;
-  return format(
-      "decoding %.0f %%, filtering %.0f %%, encoding and writing %.0f %%, otherwise %.0f %%",
-      totals.read_ms / all, totals.filter_ms / all, totals.write_ms / all,
-      std::max(0.0, 100 - busy / all));
+std::string shares_of(const RunTotals& totals, int threads) {
+  return shares(
+      "decoding %.0f %%, filtering %.0f %%, encoding and writing %.0f %%, otherwise "
+      "%.0f %%",
+      totals.ms, totals.all_ms * threads);
 }
 
-std::string shares_of_lanes(const FolderTotals& totals, std::size_t lanes) {
-  const double all = std::max(totals.all_ms * double(lanes), 1e-6) / 100;
-  const double busy = totals.decode_ms + totals.device_filter_ms + totals.encode_ms;
-  return format("GPU: decoding %.0f %%, filtering %.0f %%, encoding %.0f %%, otherwise %.0f %%",
-                totals.decode_ms / all, totals.device_filter_ms / all, totals.encode_ms / all,
-                std::max(0.0, 100 - busy / all));
+std::string shares_of_lanes(const RunTotals& totals, std::size_t lanes) {
+  return shares("GPU: decoding %.0f %%, filtering %.0f %%, encoding %.0f %%, otherwise %.0f %%",
+                totals.device_ms, totals.all_ms * double(lanes));
+}
+
+std::vector<std::string> details_of(const Report& report) {
+  const Choice& choice = report.choice;
+  std::string device(name_of(choice.device));
+  if (choice.device == DeviceKind::cuda) device += ":" + std::to_string(choice.ordinal);
+  std::vector<std::string> lines{"strategy " + std::string(choice.strategy->name) + " on " +
+                                 device + " (" + choice.why + ")"};
+  if (!report.job.empty()) lines.push_back(report.job);
+  lines.insert(lines.end(), report.problems.begin(), report.problems.end());
+
+  const Timing& t = report.timing;
+  const std::string runs =
+      report.runs > 1 ? ", sum of " + plural(std::uint64_t(report.runs), "run") : "";
+  if (choice.device != DeviceKind::emulator) {
+    const std::string bands = t.bands > 1 ? ", in " + plural(std::uint64_t(t.bands), "band") : "";
+    lines.push_back("upload " + shown_ms(t.upload_ms) + ", kernel " + shown_ms(t.kernel_ms) +
+                    ", download " + shown_ms(t.download_ms) + bands + runs);
+    return lines;
+  }
+  lines.push_back("upload " + shown_ms(t.upload_ms) + ", emulated kernel " + shown_ms(t.kernel_ms) +
+                  ", download " + shown_ms(t.download_ms) + runs +
+                  "; emulated on the CPU, says nothing about a GPU");
+  const Counts& c = report.counts;
+  std::string fetches;
+  if (c.texture_fetches > 0)
+    fetches = std::to_string(c.texture_fetches) +
+              (c.texture_fetches == 1 ? " texture fetch, " : " texture fetches, ");
+  lines.push_back("emulator counted " + plural(c.global_reads, "global read") + ", " + fetches +
+                  plural(c.shared_reads, "shared read") + ", " +
+                  plural(c.ghost_cells, "ghost cell") + ", " + plural(c.barriers, "barrier") +
+                  ", " + plural(c.atomic_adds, "atomic addition") + ", " +
+                  plural(c.blocks, "block"));
+  return lines;
+}
+
+std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& outcome) {
+  const FileReport& report = outcome.report;
+  const Header& header = report.header;
+  int width = header.width, height = header.height;
+  if (turns_sideways(header.orientation)) std::swap(width, height);
+  std::vector<std::string> lines{
+      "read " + outcome.job->in + ": " + std::to_string(width) + "x" + std::to_string(height) +
+          "x" + std::to_string(header.channels) + " " + std::string(name_of(header.depth)) + ", " +
+          shown_ms(report.ms.decode),
+      describe(*batch.filter, batch.convolver)};
+  lines.insert(lines.end(), report.details.begin(), report.details.end());
+  lines.push_back("filtered in " + shown_ms(report.ms.filter) + ", preparation included");
+  lines.push_back("wrote " + outcome.job->out + ", " + shown_ms(report.ms.encode));
+  std::string how;
+  if (!report.why_whole.empty())
+    how = ", the picture as a whole, since " + report.why_whole;
+  else if (report.bands > 1)
+    how = ", " + plural(std::uint64_t(report.bands), "band") +
+          " read, filtered and written at the same time";
+  lines.push_back("all in " + shown_ms(report.all_ms) + how);
+  return lines;
 }
 
 std::string progress_text(std::int64_t ended, std::int64_t pictures, std::int64_t filtered,
@@ -159,7 +223,7 @@ std::string progress_text(std::int64_t ended, std::int64_t pictures, std::int64_
 void ProgressBar::count(const PictureOutcome& outcome) {
   ++ended_;
   filtered_ += outcome.outcome == Outcome::filtered;
-  bytes_ += outcome.bytes_read;
+  bytes_ += outcome.in.size;
   const Clock::time_point now = Clock::now();
   if (now - shown_ < std::chrono::milliseconds(100)) return;
   shown_ = now;

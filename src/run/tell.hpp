@@ -4,10 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "src/base/plural.hpp"
 #include "src/base/progress.hpp"
-#include "src/run/folder.hpp"
+#include "src/run/run.hpp"
 
 namespace convfilt {
 
@@ -21,15 +22,21 @@ std::string json_line(const Job& planned);
 
 /// "98 pictures in 2.5 s (39.2/s, 78.4 Mpx/s, 40.0 MB/s in, 38.1 MB/s out), codec cpu, 1 skipped,
 /// 1 failed".
-std::string summary_of(const FolderTotals& totals);
+std::string summary_of(const RunTotals& totals);
 
 /// What the cores were busy with, in percent: "decoding 52 %, filtering 9 %, encoding 37 %,
 /// otherwise 2 %".
-std::string shares_of(const FolderTotals& totals, int threads);
+std::string shares_of(const RunTotals& totals, int threads);
 
 /// The same for the lanes of GPUs: "GPU: decoding 52 %, filtering 9 %, encoding 37 %, otherwise 2
 /// %". A lane starts, waits for the CPU, or for its device, in what is otherwise.
-std::string shares_of_lanes(const FolderTotals& totals, std::size_t lanes);
+std::string shares_of_lanes(const RunTotals& totals, std::size_t lanes);
+
+/// How the convolver filtered a picture, for -v: FileReport::details.
+std::vector<std::string> details_of(const Report& report);
+
+/// All that -v tells of a picture that is filtered alone, a line each.
+std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& outcome);
 
 /// A bar, a rate and the time left, on a terminal; at most ten times a second.
 class ProgressBar {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "src/filter/mask.hpp"
+#include "src/mask/make.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -34,7 +36,7 @@ TEST_CASE("a GPU reads and writes JPEGs where there are enough, and nothing stan
   question.bytes = kMany;
   CHECK(automatic_codec(question, machine, none_missing).codec == CodecKind::gpu);
 
-  const auto missing = [](const Machine&) { return std::string("there is no GPU"); };
+  const auto missing = +[](const Machine&) { return std::string("there is no GPU"); };
   CHECK(automatic_codec(question, machine, missing).codec == CodecKind::cpu);
   CHECK(automatic_codec(question, machine, missing).why == "there is no GPU");
 
@@ -44,8 +46,8 @@ TEST_CASE("a GPU reads and writes JPEGs where there are enough, and nothing stan
 
   question.refusal.clear();
   question.bytes = 1 << 20;
-  bool is_asked = false;
-  const auto asked = [&](const Machine&) {
+  static bool is_asked = false;
+  const auto asked = +[](const Machine&) {
     is_asked = true;
     return std::string();
   };
@@ -94,31 +96,45 @@ TEST_CASE("a run goes on as it began") {
   }
 }
 
+namespace {
+
+/// A GPU's codec, and how often somebody asks for its version.
+std::string version;
+int times_asked = 0;
+const std::string& version_of_codec() {
+  ++times_asked;
+  return version;
+}
+
+std::string settings_by(CodecKind codec, const std::string& gpu_version) {
+  Batch batch;
+  batch.filter = mask_filter(box_mask(3));
+  batch.codec = codec;
+  version = gpu_version;
+  return settings_of(batch, version_of_codec);
+}
+
+}  // namespace
+
 TEST_CASE("a journal's settings have the version of a GPU's codec, which is asked for that alone") {
-  const auto by = [](CodecKind codec, const char* version) {
-    return settings_of_codec(codec, [=] { return std::string(version); });
-  };
-  CHECK(by(CodecKind::gpu, "0.9.0") != by(CodecKind::gpu, "0.8.0"));
-  CHECK(by(CodecKind::gpu, "") != by(CodecKind::cpu, ""));
-  CHECK(by(CodecKind::cpu, "0.9.0") == by(CodecKind::cpu, "0.8.0"));
-  const auto never = []() -> std::string {
-    FAIL("it loads the library");
-    return "";
-  };
-  CHECK(settings_of_codec(CodecKind::cpu, never).empty());
+  CHECK(settings_by(CodecKind::gpu, "0.9.0") != settings_by(CodecKind::gpu, "0.8.0"));
+  CHECK(settings_by(CodecKind::gpu, "") != settings_by(CodecKind::cpu, ""));
+  times_asked = 0;
+  CHECK(settings_by(CodecKind::cpu, "0.9.0") == settings_by(CodecKind::cpu, "0.8.0"));
+  CHECK(times_asked == 0);
 }
 
 TEST_CASE("a run is resumed by its own codec, and the CPU's never asks for a GPU's") {
-  int gpu_asked = 0;
-  const auto settings = [&](CodecKind codec) {
-    gpu_asked += codec == CodecKind::gpu;
-    return std::string(codec == CodecKind::gpu ? "of gpu" : "of cpu");
-  };
-  CHECK_FALSE(codec_begun("", settings));
-  CHECK(codec_begun("of cpu", settings) == CodecKind::cpu);
-  CHECK(gpu_asked == 0);
-  CHECK(codec_begun("of gpu", settings) == CodecKind::gpu);
-  CHECK_FALSE(codec_begun("of others", settings));
+  const std::string by_cpu = settings_by(CodecKind::cpu, "1"),
+                    by_gpu = settings_by(CodecKind::gpu, "1");
+  Batch batch;
+  batch.filter = mask_filter(box_mask(3));
+  times_asked = 0;
+  CHECK_FALSE(codec_begun("", batch, version_of_codec));
+  CHECK(codec_begun(by_cpu, batch, version_of_codec) == CodecKind::cpu);
+  CHECK(times_asked == 0);
+  CHECK(codec_begun(by_gpu, batch, version_of_codec) == CodecKind::gpu);
+  CHECK_FALSE(codec_begun("of others", batch, version_of_codec));
 }
 
 TEST_CASE("devices of several models decode by what all of them have, whoever is ready first") {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -92,7 +93,7 @@ class TestDevice : public BatchDevice {
 
   std::string name() const override { return "test"; }
 
-  std::vector<DeviceResult> run(std::span<const DeviceJob> jobs) override {
+  std::vector<DeviceResult> run(std::span<const PassagePtr> jobs) override {
     REQUIRE_FALSE(is_busy_.exchange(true));  // one thread at a time has the device
     struct Idle {
       std::atomic<bool>& flag;
@@ -101,8 +102,8 @@ class TestDevice : public BatchDevice {
     world_.on_batch();
     if (++world_.batches > world_.fails_after) throw DeviceError("the device has failed");
     std::int64_t pixels = 0;
-    for (const DeviceJob& job : jobs)
-      pixels += std::int64_t{job.reader->header().width} * job.reader->header().height;
+    for (const PassagePtr& job : jobs)
+      pixels += std::int64_t{job->reader->header().width} * job->reader->header().height;
     if (pixels > world_.most_pixels) {
       ++world_.too_large;
       throw DeviceMemoryError("too little memory");
@@ -111,15 +112,15 @@ class TestDevice : public BatchDevice {
     world_.largest = std::max(int(world_.largest), int(jobs.size()));
     world_.sizes.push_back(int(jobs.size()));
     std::vector<DeviceResult> results(jobs.size());
-    if (std::ranges::any_of(jobs, [&](const DeviceJob& job) {
-          return world_.spoils_batch(job.reader->header().width);
+    if (std::ranges::any_of(jobs, [&](const PassagePtr& job) {
+          return world_.spoils_batch(job->reader->header().width);
         }))
       return results;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const Header& header = jobs[i].reader->header();
+      const Header& header = jobs[i]->reader->header();
       world_.on_picture(header.width);
       if (!world_.has_result(header.width, jobs.size())) continue;
-      const auto bytes = jobs[i].reader->file();
+      const auto bytes = jobs[i]->reader->file();
       results[i].file.assign(bytes.begin(), bytes.end());
       results[i].shape = {header.width, header.height, header.channels, header.depth};
     }
@@ -135,12 +136,12 @@ class CpuLane : public Lane {
  public:
   explicit CpuLane(World& world) : world_(world) {}
 
-  FileReport filter(const FileJob& job) override {
+  FileReport filter(Passage& passage) override {
     FileReport report;
     world_.on_cpu_picture();
-    const Picture picture = read_picture(job.in, job.read, nullptr);
+    const Picture picture = read_picture(passage.job.in, passage.batch.read, nullptr);
     report.header = picture.header;
-    write_picture(job.out, picture.image, picture.header, job.write, nullptr);
+    write_picture(passage.job.out, picture.image, picture.header, passage.batch.write, nullptr);
     const std::lock_guard lock(world_.mutex);
     world_.on_cpu.insert(picture.header.width);
     return report;
@@ -148,6 +149,20 @@ class CpuLane : public Lane {
 
  private:
   World& world_;
+};
+
+/// Devices of a test, and lanes of cores beside them.
+struct TestCrew : Crew {
+  TestCrew(World& all, std::size_t devices) : world(all), count(devices) {}
+  std::unique_ptr<Lane> make_lane(const LaneRequest&) override {
+    return std::make_unique<CpuLane>(world);
+  }
+  std::size_t device_lanes() const override { return count; }
+  std::unique_ptr<BatchDevice> make_device(std::size_t) override {
+    return std::make_unique<TestDevice>(world);
+  }
+  World& world;
+  std::size_t count;
 };
 
 struct Outcomes {
@@ -158,32 +173,37 @@ struct Outcomes {
 };
 
 Outcomes run(
-    const Photos& photos, World& world, int lanes = 2, ScheduleOptions options = {},
+    const Photos& photos, World& world, std::size_t lanes = 2, Batch batch = {},
     const std::function<void()>& on_result = [] {}) {
-  Outcomes outcomes;
+  struct Events : JobEvents {
+    Events(World& all, const std::function<void()>& function) : world(all), on_result(function) {}
+    void before(PictureOutcome&) override { ++world.tries; }
+    void before_commit(PictureOutcome&, const FileStamp&) override {}
+    void after(const PictureOutcome& outcome) override {
+      on_result();
+      ++world.ended;
+      const bool is_done = outcome.outcome == Outcome::filtered;
+      const FileReport& report = outcome.report;
+      ++(is_done ? outcomes.done : outcomes.failed)[outcome.job->name];
+      if (!is_done)
+        outcomes.messages.insert(outcome.reason);
+      else if (report.codec == "cpu")
+        outcomes.why_cpu[report.why_cpu].insert(report.header.width);
+      else
+        world.on_devices.insert(report.header.width);
+    }
+    World& world;
+    const std::function<void()>& on_result;
+    Outcomes outcomes;
+  };
   // What an earlier run has left would pass for a result.
   for (const Job& job : photos.jobs) std::filesystem::remove(job.out);
   world.ended = 0;
-  JobEvents events;
-  events.before = [&](const Job&) { ++world.tries; };
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [&](const JobResult& result) {
-    on_result();
-    ++world.ended;
-    ++(result.failure.empty() ? outcomes.done : outcomes.failed)[result.job->name];
-    if (!result.failure.empty()) outcomes.messages.insert(result.failure);
-    if (result.failure.empty() && result.report.codec == "cpu")
-      outcomes.why_cpu[result.report.why_cpu].insert(result.report.header.width);
-    if (result.failure.empty() && result.report.codec == "gpu")
-      world.on_devices.insert(result.report.header.width);
-  };
-  for (int i = 0; i < lanes; ++i)
-    options.devices.push_back([&] { return std::make_unique<TestDevice>(world); });
-  if (options.threads == 0) options.threads = 4;
-  outcomes.devices_given_up = filter_jobs(
-      photos.jobs, options, [&](const LaneRequest&) { return std::make_unique<CpuLane>(world); },
-      events);
-  return outcomes;
+  Events events(world, on_result);
+  if (batch.convolver.request.threads == 0) batch.convolver.request.threads = 4;
+  TestCrew crew(world, lanes);
+  events.outcomes.devices_given_up = filter_jobs(photos.jobs, batch, crew, events);
+  return events.outcomes;
 }
 
 /// Each job has come to one end, and what was done lies there.
@@ -205,32 +225,62 @@ void check_complete(const Photos& photos, const Outcomes& outcomes,
   }
 }
 
+/// Lanes without a schedule, and what comes out of them.
+struct BareLanes : AfterDevices {
+  explicit BareLanes(World& world, DeviceLanes::Options options = {}, std::size_t count = 1)
+      : crew(world, count), lanes(crew, options, *this) {}
+
+  /// Opens a picture that becomes a JPEG.
+  PassagePtr opened(const std::string& picture) {
+    jobs.push_back({picture, "", "out.jpg"});
+    auto passage = std::make_unique<Passage>(batch, jobs.back());
+    REQUIRE(open_for_device(*passage));
+    return passage;
+  }
+  void take(const std::string& picture) {
+    PassagePtr passage = opened(picture);
+    lanes.take(passage);
+  }
+
+  void finish(PassagePtr picture, DeviceResult, const std::string&) override {
+    on_finish();
+    const std::lock_guard lock(mutex);
+    done.insert(picture->reader->header().width);
+  }
+  void take_back(PassagePtr) override {}
+
+  Batch batch;
+  std::deque<Job> jobs;
+  std::function<void()> on_finish = [] {};
+  std::mutex mutex;
+  std::multiset<int> done;  ///< widths
+  TestCrew crew;
+  DeviceLanes lanes;
+};
+
+/// Host memory of a picture for a device; 0 where it is none for a device that may take so much.
+std::int64_t device_memory(const std::string& picture, std::int64_t most = 0) {
+  Batch batch;
+  batch.max_memory = most;
+  const Job job{picture, "", "out.jpg"};
+  Passage passage(batch, job);
+  return open_for_device(passage) ? passage.memory : 0;
+}
+
 /// Has a lane take pictures that all wait before it begins. The result is the widths of those that
 /// it had a result for.
 std::multiset<int> run_lane(World& world, const std::vector<std::string>& pictures) {
-  std::mutex mutex;
-  std::multiset<int> done;
   DeviceLanes::Options options;
   options.most_waiting = pictures.size();
   std::atomic<bool> may_begin{false};
   world.on_making = [&] {
     while (!may_begin) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
-  DeviceLanes lanes({[&] { return std::make_unique<TestDevice>(world); }}, options,
-                    {[&](DeviceJob job, DeviceResult, const std::string&) {
-                       const std::lock_guard lock(mutex);
-                       done.insert(job.reader->header().width);
-                     },
-                     [](DeviceJob) {}});
-  for (std::size_t i = 0; i < pictures.size(); ++i) {
-    FileJob file;
-    file.in = pictures[i];
-    file.out = "out.jpg";
-    lanes.take(std::move(*device_job(i, file)));
-  }
+  BareLanes bare(world, options);
+  for (const std::string& picture : pictures) bare.take(picture);
   may_begin = true;
-  lanes.wait();
-  return done;
+  bare.lanes.wait();
+  return bare.done;
 }
 
 std::string jpeg_of(const TemporaryFolder& folder, int width, int height) {
@@ -266,18 +316,17 @@ TEST_CASE("pictures that wait for a device have no file open") {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
   const auto before = open_files();
-  std::vector<DeviceJob> waiting;
+  const Batch batch;
+  std::vector<PassagePtr> waiting;
   for (std::size_t i = 0; i < photos.jobs.size(); ++i) {
     if (!is_for_devices(int(i))) continue;
-    FileJob file;
-    file.in = photos.jobs[i].in;
-    file.out = photos.jobs[i].out;
-    waiting.push_back(std::move(*device_job(i, file)));
+    waiting.push_back(std::make_unique<Passage>(batch, photos.jobs[i]));
+    REQUIRE(open_for_device(*waiting.back()));
   }
   CHECK(open_files() == before);
   // What reads them later finds the same bytes.
-  DeviceJob& job = waiting.front();
-  CHECK(same(read_all(*job.reader).image, read_image(job.file.in, {}, nullptr)));
+  const Passage& passage = *waiting.front();
+  CHECK(same(read_all(*passage.reader).image, read_image(passage.job.in, {}, nullptr)));
 }
 
 TEST_CASE("a run on devices may have more files open") {
@@ -299,14 +348,14 @@ TEST_CASE("a run on devices may have more files open") {
 TEST_CASE("another format, or a progressive result, is the CPU's") {
   const Photos photos;
   World world;
-  ScheduleOptions options;
-  options.write.progressive = true;
-  run(photos, world, 2, options);
+  Batch batch;
+  batch.write.progressive = true;
+  run(photos, world, 2, batch);
   CHECK(world.on_devices.empty());
-  options.write = {};
-  options.read.loader = Loader::opencv;
+  batch.write = {};
+  batch.read.loader = Loader::opencv;
   World other;
-  run(photos, other, 2, options);
+  run(photos, other, 2, batch);
   CHECK(other.on_devices.empty());
 }
 
@@ -467,16 +516,10 @@ TEST_CASE("what an event throws in a lane comes out of the run") {
   CHECK_THROWS_AS(run(photos, world, 2, {}, [] { throw IoError("the disk is full"); }), IoError);
   // Nobody's words, since a lane's thread has nobody who would catch them.
   CHECK_THROWS_AS(run(photos, world, 2, {}, [] { throw 42; }), int);
-  DeviceLanes lanes({[&] { return std::make_unique<TestDevice>(world); }}, {},
-                    {[](DeviceJob, DeviceResult, const std::string&) { throw IoError("done"); },
-                     [](DeviceJob) {}});
-  for (std::size_t i = 0; i < 3; ++i) {
-    FileJob file;
-    file.in = photos.jobs[i].in;
-    file.out = photos.jobs[i].out;
-    lanes.take(std::move(*device_job(i, file)));
-  }
-  CHECK_THROWS_AS(lanes.wait(), IoError);
+  BareLanes bare(world);
+  bare.on_finish = [] { throw IoError("done"); };
+  for (std::size_t i = 0; i < 3; ++i) bare.take(photos.jobs[i].in);
+  CHECK_THROWS_AS(bare.lanes.wait(), IoError);
 }
 
 TEST_CASE("when a run is stopped, what waits is dropped") {
@@ -488,9 +531,9 @@ TEST_CASE("when a run is stopped, what waits is dropped") {
     // What waits is to see the flag.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   };
-  ScheduleOptions options;
-  options.stop = &stop;
-  const Outcomes outcomes = run(photos, world, 1, options);
+  Batch batch;
+  batch.stop = &stop;
+  const Outcomes outcomes = run(photos, world, 1, batch);
   CHECK(world.batches == 1);
   CHECK(outcomes.done.size() < std::size_t(kPictures));
   for (const auto& [name, times] : outcomes.done) CHECK(times == 1);
@@ -500,9 +543,9 @@ TEST_CASE("with little memory, jobs on devices and on the CPU wait for each othe
   const Photos photos;
   for (const std::int64_t most : {20'000, 100'000}) {
     World world;
-    ScheduleOptions options;
-    options.max_memory = most;
-    check_complete(photos, run(photos, world, 2, options));
+    Batch batch;
+    batch.max_memory = most;
+    check_complete(photos, run(photos, world, 2, batch));
     CHECK(world.on_devices == widths_where(is_for_devices));
   }
 }
@@ -539,9 +582,9 @@ TEST_CASE("with little memory, a device gets pictures while another is busy") {
     others_come = comes([&] { return world.ended >= 11; });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   };
-  ScheduleOptions options;
-  options.max_memory = 2 * 4 * std::int64_t(std::filesystem::file_size(photos.jobs[0].in)) + 100;
-  CHECK(run(photos, world, 2, options).done.size() == 12);
+  Batch batch;
+  batch.max_memory = 2 * 4 * std::int64_t(std::filesystem::file_size(photos.jobs[0].in)) + 100;
+  CHECK(run(photos, world, 2, batch).done.size() == 12);
   CHECK(others_come);
   // Whoever waits for memory does not ask for it all the time.
   CHECK(world.tries < 200);
@@ -557,10 +600,10 @@ TEST_CASE("memory that a device frees is used while the CPU is busy with one pic
   World world;
   bool others_come = false;
   world.on_cpu_picture = [&] { others_come = comes([&] { return world.ended >= 12; }); };
-  ScheduleOptions options;
-  options.threads = 2;
-  options.max_memory = 2 * 4 * bytes + 100;
-  CHECK(run(photos, world, 1, options).done.size() == 13);
+  Batch batch;
+  batch.convolver.request.threads = 2;
+  batch.max_memory = 2 * 4 * bytes + 100;
+  CHECK(run(photos, world, 1, batch).done.size() == 13);
   CHECK(others_come);
 }
 
@@ -597,17 +640,10 @@ TEST_CASE("as many lanes, so many times as many pictures may wait") {
     options.most_waiting = 50;
     std::size_t taken = 0;
     {
-      DeviceLanes lanes(
-          std::vector<MakeBatchDevice>(count, [&] { return std::make_unique<TestDevice>(world); }),
-          options, {[](DeviceJob, DeviceResult, const std::string&) {}, [](DeviceJob) {}});
-      while (!lanes.is_full()) {
-        FileJob file;
-        file.in = picture;
-        file.out = "out.jpg";
-        lanes.take(std::move(*device_job(taken++, file)));
-      }
+      BareLanes bare(world, options, count);
+      for (; !bare.lanes.is_full(); ++taken) bare.take(picture);
       may_begin = true;
-      lanes.wait();
+      bare.lanes.wait();
     }
     // Lanes may have taken some into their hands meanwhile.
     CHECK(taken >= 50 * count);
@@ -619,10 +655,7 @@ TEST_CASE(
     "few pictures with large files wait for a device, and they are let in again as others end") {
   const TemporaryFolder folder;
   const std::string picture = jpeg_of(folder, 40, 40);
-  FileJob file;
-  file.in = picture;
-  file.out = "out.jpg";
-  const std::int64_t each = device_job(0, file)->memory;
+  const std::int64_t each = device_memory(picture);
   World world;
   std::atomic<bool> may_begin{false};
   world.on_making = [&] {
@@ -631,19 +664,16 @@ TEST_CASE(
   DeviceLanes::Options options;
   options.most_bytes = 5 * each;
   std::size_t taken = 0;
-  std::atomic<int> done{0};
-  DeviceLanes lanes(
-      {[&] { return std::make_unique<TestDevice>(world); }}, options,
-      {[&](DeviceJob, DeviceResult, const std::string&) { ++done; }, [](DeviceJob) {}});
+  BareLanes bare(world, options);
   // What a lane has in its hands counts like what waits.
-  while (!lanes.is_full()) lanes.take(std::move(*device_job(taken++, file)));
+  for (; !bare.lanes.is_full(); ++taken) bare.take(picture);
   CHECK(taken == 5);
   may_begin = true;
-  for (; taken < 40; ++taken) lanes.take(std::move(*device_job(taken, file)));
-  lanes.wait();
-  CHECK(done == 40);
+  for (; taken < 40; ++taken) bare.take(picture);
+  bare.lanes.wait();
+  CHECK(bare.done.size() == 40);
   CHECK(world.largest <= 5);
-  CHECK_FALSE(lanes.is_full());
+  CHECK_FALSE(bare.lanes.is_full());
 }
 
 TEST_CASE("a picture larger than what all may take goes to a device by itself") {
@@ -651,32 +681,24 @@ TEST_CASE("a picture larger than what all may take goes to a device by itself") 
   World world;
   DeviceLanes::Options options;
   options.most_bytes = 1;
-  std::atomic<int> done{0};
-  DeviceLanes lanes(
-      {[&] { return std::make_unique<TestDevice>(world); }}, options,
-      {[&](DeviceJob, DeviceResult, const std::string&) { ++done; }, [](DeviceJob) {}});
-  FileJob file;
-  file.in = jpeg_of(folder, 40, 40);
-  file.out = "out.jpg";
-  for (std::size_t i = 0; i < 3; ++i) lanes.take(std::move(*device_job(i, file)));
-  lanes.wait();
-  CHECK(done == 3);
+  BareLanes bare(world, options);
+  const std::string picture = jpeg_of(folder, 40, 40);
+  for (int i = 0; i < 3; ++i) bare.take(picture);
+  bare.lanes.wait();
+  CHECK(bare.done.size() == 3);
   CHECK(world.largest == 1);
 }
 
 TEST_CASE("a JPEG that takes too much memory on a device is the CPU's, which can do with less") {
   Photos photos;
   repeat(photos, 12);
-  FileJob file;
-  file.in = photos.jobs[0].in;
-  file.out = "out.jpg";
-  const std::int64_t each = device_job(0, file)->memory;
-  CHECK(device_job(0, file, each));
-  CHECK_FALSE(device_job(0, file, each - 1));
+  const std::int64_t each = device_memory(photos.jobs[0].in);
+  CHECK(device_memory(photos.jobs[0].in, each) == each);
+  CHECK(device_memory(photos.jobs[0].in, each - 1) == 0);
   World world;
-  ScheduleOptions options;
-  options.max_memory = each - 1;
-  const Outcomes outcomes = run(photos, world, 1, options);
+  Batch batch;
+  batch.max_memory = each - 1;
+  const Outcomes outcomes = run(photos, world, 1, batch);
   CHECK(outcomes.done.size() == 12);
   CHECK(world.on_devices.empty());
   CHECK(world.on_cpu == std::set<int>{width_of(0)});
@@ -703,13 +725,10 @@ TEST_CASE("a JPEG that the CPU does though devices are there has a reason, and n
   CHECK_FALSE(all.why_cpu.contains(""));
 
   repeat(photos, 3);
-  FileJob file;
-  file.in = photos.jobs[0].in;
-  file.out = "out.jpg";
   World small;
-  ScheduleOptions options;
-  options.max_memory = device_job(0, file)->memory - 1;
-  CHECK(only(run(photos, small, 1, options)).first ==
+  Batch batch;
+  batch.max_memory = device_memory(photos.jobs[0].in) - 1;
+  CHECK(only(run(photos, small, 1, batch)).first ==
         "for a GPU it takes more memory than --max-memory allows");
   write_image(photos.folder / "in.png", pattern(9, 9, 3, Depth::u8), {}, nullptr);
   photos.jobs = {{photos.folder / "in.png", "png", photos.folder / "out.png"},
@@ -723,13 +742,11 @@ TEST_CASE(
   const TemporaryFolder folder;
   WriteOptions poor;
   poor.quality = 5;
-  FileJob file;
-  file.in = folder / "poor.jpg";
-  file.out = "out.jpg";
-  write_image(file.in, pattern(800, 600, 3, Depth::u8), poor, nullptr);
-  const auto in = std::int64_t(std::filesystem::file_size(file.in));
+  const std::string poor_jpeg = folder / "poor.jpg";
+  write_image(poor_jpeg, pattern(800, 600, 3, Depth::u8), poor, nullptr);
+  const auto in = std::int64_t(std::filesystem::file_size(poor_jpeg));
   REQUIRE(in < 800 * 600 / 4);
-  CHECK(device_job(0, file)->memory >= 2 * (in + 800 * 600 / 2));
+  CHECK(device_memory(poor_jpeg) >= 2 * (in + 800 * 600 / 2));
 }
 
 TEST_CASE("after a failure that ends a run, what waits for a device is dropped") {
@@ -743,9 +760,9 @@ TEST_CASE("after a failure that ends a run, what waits for a device is dropped")
     comes([&] { return world.ended > 0; });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   };
-  ScheduleOptions options;
-  options.fail_fast = true;
-  const Outcomes outcomes = run(photos, world, 1, options);
+  Batch batch;
+  batch.fail_fast = true;
+  const Outcomes outcomes = run(photos, world, 1, batch);
   CHECK(outcomes.failed.size() == 1);
   // The device has a batch in hand by then, and workers a picture each.
   CHECK(outcomes.done.size() <= 64 + 8);

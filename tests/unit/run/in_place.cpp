@@ -30,13 +30,16 @@ struct Case {
 };
 
 void filter(const std::string& in, const std::string& out, const Case& what) {
-  ConvolverOptions options;
-  options.request.device = "cpu";
-  Convolver convolver(options);
-  FileJob job{in, out, {}, {}};
-  job.read.refuse_damaged = !what.is_damaged;
-  if (what.extension == "gif") job.write.format = "png";
-  filter_file(job, *mask_filter(box_mask(3)), convolver);
+  Batch batch;
+  batch.convolver.request.device = "cpu";
+  batch.filter = mask_filter(box_mask(3));
+  batch.read.refuse_damaged = !what.is_damaged;
+  if (what.extension == "gif") batch.write.format = "png";
+  Convolver convolver(batch.convolver);
+  const Job job{in, "", out};
+  Passage passage(batch, job);
+  filter_picture(passage, convolver);
+  passage.commit();
 }
 
 Bytes operator+(Bytes bytes, const Bytes& more) {

@@ -22,28 +22,47 @@ using namespace convfilt::testing;
 
 namespace {
 
-FileJob job_of(std::string in, std::string out, int threads = 0) {
-  FileJob job;
-  job.in = std::move(in);
-  job.out = std::move(out);
-  job.threads = threads;
-  return job;
-}
-
-struct Run {
-  explicit Run(ConvolverOptions options) : convolver(std::move(options)) {}
-
-  FileReport operator()(const FileJob& job, const Mask& mask) {
-    return filter_file(job, *mask_filter(mask), convolver);
-  }
-
-  Convolver convolver;
-};
-
 ConvolverOptions on_the_cpu() {
   ConvolverOptions options;
   options.request.device = "cpu";
   return options;
+}
+
+/// Filters pictures from file to file. A test may hear of what they ask.
+struct Run : Gate {
+  explicit Run(const ConvolverOptions& options = on_the_cpu()) : convolver(options) {
+    batch.convolver = options;
+  }
+
+  FileReport operator()(const std::string& in, const std::string& out, FilterPtr filter,
+                        int threads = 0) {
+    const Job job{in, "", out};
+    batch.filter = std::move(filter);
+    Passage passage(batch, job);
+    passage.threads = threads;
+    passage.gate = this;
+    FileReport report = filter_picture(passage, convolver);
+    if (commits) passage.commit();
+    return report;
+  }
+
+  bool has_room(const Passage&, std::int64_t) override { return true; }
+  void admit(Passage&, std::int64_t bytes, bool) override {
+    asked = bytes;
+    on_admit();
+  }
+  void before_commit(Passage&, const FileStamp& stamp) override { on_commit(stamp); }
+
+  Batch batch;
+  Convolver convolver;
+  bool commits = true;
+  std::int64_t asked = 0;  ///< bytes of memory
+  std::function<void()> on_admit = [] {};
+  std::function<void(const FileStamp&)> on_commit = [](const FileStamp&) {};
+};
+
+FilterPtr box() {
+  return mask_filter(box_mask(3));
 }
 
 /// A filter that calls a function for each band.
@@ -87,9 +106,9 @@ TEST_CASE("files get the same bytes on any number of threads, in bands and whole
     for (const int threads : {1, 2, 16}) {
       CAPTURE(extension);
       CAPTURE(threads);
-      Run run(on_the_cpu());
+      Run run;
       const std::string out = folder / ("out." + extension);
-      const FileReport report = run(job_of(folder / "in.ppm", out, threads), mask);
+      const FileReport report = run(folder / "in.ppm", out, mask_filter(mask), threads);
       CHECK(report.why_whole == "");
       CHECK(report.bands > 3);
       CHECK(report.warnings.empty());
@@ -107,9 +126,8 @@ TEST_CASE("a picture with alpha gives the same file on any number of threads") {
   write_image(folder / "in.png", pattern(700, 900, 4, Depth::u8), {}, nullptr);
   Bytes first;
   for (const int threads : {1, 2, 16}) {
-    Run run(on_the_cpu());
-    const FileReport report =
-        run(job_of(folder / "in.png", folder / "out.png", threads), box_mask(3));
+    Run run;
+    const FileReport report = run(folder / "in.png", folder / "out.png", box(), threads);
     CHECK(report.why_whole == "");
     if (first.empty()) first = load(folder / "out.png");
     CHECK(load(folder / "out.png") == first);
@@ -122,12 +140,9 @@ TEST_CASE("a picture whose border wraps lies in memory, and goes in bands") {
   write_image(folder / "in.ppm", in, {}, nullptr);
   ConvolverOptions options = on_the_cpu();
   options.border = Border::wrap;
-  std::int64_t asked = 0;
-  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 2);
-  job.admit = [&](std::int64_t bytes, bool) { asked = bytes; };
   Run run(options);
-  CHECK(run(job, gaussian_mask(3)).bands > 3);
-  CHECK(asked > std::int64_t{1500} * 1200 * 3);
+  CHECK(run(folder / "in.ppm", folder / "out.ppm", mask_filter(gaussian_mask(3)), 2).bands > 3);
+  CHECK(run.asked > std::int64_t{1500} * 1200 * 3);
   Convolver convolver(options);
   CHECK(
       same(read_image(folder / "out.ppm", {}, nullptr), convolve(convolver, in, gaussian_mask(3))));
@@ -141,16 +156,14 @@ TEST_CASE("damage that only the last band shows leaves the old output") {
   save(folder / "in.ppm", cut);
   save(folder / "out.ppm", Bytes(10, 'A'));
   for (const int threads : {1, 2}) {
-    Run run(on_the_cpu());
-    FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
-    CHECK_THROWS_AS(run(job, box_mask(3)), IoError);
+    Run run;
+    CHECK_THROWS_AS(run(folder / "in.ppm", folder / "out.ppm", box(), threads), IoError);
     CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
     CHECK(folder.files() == 2);
   }
-  Run run(on_the_cpu());
-  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 2);
-  job.read.refuse_damaged = false;
-  CHECK(run(job, box_mask(3)).warnings.size() == 1);
+  Run run;
+  run.batch.read.refuse_damaged = false;
+  CHECK(run(folder / "in.ppm", folder / "out.ppm", box(), 2).warnings.size() == 1);
   CHECK(read_image(folder / "out.ppm", {}, nullptr).height() == 1200);
 }
 
@@ -158,11 +171,10 @@ TEST_CASE("an error within a band leaves the old output") {
   const TemporaryFolder folder;
   write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
   save(folder / "out.ppm", Bytes(10, 'A'));
-  const OneBand failing([] { throw DeviceError("it fails"); });
-  Convolver convolver(on_the_cpu());
+  const auto failing = std::make_shared<OneBand>([] { throw DeviceError("it fails"); });
+  Run run;
   for (const int threads : {1, 2, 16}) {
-    const FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
-    CHECK_THROWS_AS(filter_file(job, failing, convolver), DeviceError);
+    CHECK_THROWS_AS(run(folder / "in.ppm", folder / "out.ppm", failing, threads), DeviceError);
     CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
     CHECK(folder.files() == 2);
   }
@@ -180,13 +192,10 @@ TEST_CASE("the memory of a picture counts all that is held of it") {
   save(folder / "turned.jpg", jpeg_with_exif(load(folder / "plain.jpg"), exif(3, true)));
   const auto memory = [&](const std::string& in, const std::string& out,
                           const WriteOptions& options = {}) {
-    std::int64_t asked = 0;
-    FileJob job = job_of(folder / in, folder / out, 1);
-    job.write = options;
-    job.admit = [&](std::int64_t bytes, bool) { asked = bytes; };
-    Run run(on_the_cpu());
-    run(job, box_mask(3));
-    return asked;
+    Run run;
+    run.batch.write = options;
+    run(folder / in, folder / out, box(), 1);
+    return run.asked;
   };
   const std::int64_t plain = memory("plain.jpg", "out.jpg");
   CHECK(plain > 0);
@@ -205,45 +214,37 @@ TEST_CASE("a large picture that is turned lies in memory twice while it is read"
     std::fill_n(image.view().row(y), std::size_t(kWidth), std::byte{7});
   write_image(folder / "plain.jpg", image, {}, nullptr);
   save(folder / "turned.jpg", jpeg_with_exif(load(folder / "plain.jpg"), exif(3, true)));
-  std::int64_t asked = 0;
-  FileJob job = job_of(folder / "turned.jpg", folder / "out.jpg", 1);
   struct Enough {};
-  job.admit = [&](std::int64_t bytes, bool) {
-    asked = bytes;
-    throw Enough();
-  };
-  Run run(on_the_cpu());
-  CHECK_THROWS_AS(run(job, box_mask(3)), Enough);
-  CHECK(asked == std::int64_t{2} * kWidth * kHeight);
+  Run run;
+  run.on_admit = [] { throw Enough(); };
+  CHECK_THROWS_AS(run(folder / "turned.jpg", folder / "out.jpg", box(), 1), Enough);
+  CHECK(run.asked == std::int64_t{2} * kWidth * kHeight);
 }
 
-TEST_CASE("a result that is committed later is there from then on, with the same bytes") {
+TEST_CASE("a result is there when it is committed, and nobody sees one that is not") {
   const TemporaryFolder folder;
   write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
-  Run run(on_the_cpu());
   for (const std::string extension : {"ppm", "png", "tif", "jpg", "webp"}) {
     CAPTURE(extension);
-    const std::string at_once = folder / "at_once." + extension,
-                      later = folder / "later." + extension;
-    CHECK(!run(job_of(folder / "in.ppm", at_once), box_mask(3)).commit);
-    FileJob job = job_of(folder / "in.ppm", later);
-    job.commits_later = true;
+    const std::string out = folder / "out." + extension;
+    Run run;
+    run.commits = false;
     int told = 0;
-    job.before_commit = [&](const FileStamp& stamp) {
-      ++told;
-      CHECK(stamp.size == load(at_once).size());
-      CHECK(!std::filesystem::exists(later));
-    };
-    FileReport report = run(job, box_mask(3));
+    run.on_commit = [&](const FileStamp&) { ++told; };
+    run(folder / "in.ppm", out, box());
+    CHECK(!std::filesystem::exists(out));
     CHECK(told == 0);
-    CHECK(!std::filesystem::exists(later));
-    report.commit();
+
+    run.commits = true;
+    std::uint64_t size = 0;
+    run.on_commit = [&](const FileStamp& stamp) {
+      ++told;
+      size = stamp.size;
+      CHECK(!std::filesystem::exists(out));
+    };
+    run(folder / "in.ppm", out, box());
     CHECK(told == 1);
-    CHECK(load(later) == load(at_once));
-    // Nobody sees anything of a result that nobody commits.
-    job.out = folder / "dropped." + extension;
-    run(job, box_mask(3));
-    CHECK(!std::filesystem::exists(job.out));
+    CHECK(load(out).size() == size);
   }
 }
 
@@ -251,11 +252,10 @@ TEST_CASE("a stop drops a picture between two bands") {
   const TemporaryFolder folder;
   write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
   std::atomic<bool> stop{false};
-  const OneBand stopping([&] { stop = true; });
-  Convolver convolver(on_the_cpu());
-  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 1);
-  job.stop = &stop;
-  CHECK_THROWS_AS(filter_file(job, stopping, convolver), Stopped);
+  const auto stopping = std::make_shared<OneBand>([&] { stop = true; });
+  Run run;
+  run.batch.stop = &stop;
+  CHECK_THROWS_AS(run(folder / "in.ppm", folder / "out.ppm", stopping, 1), Stopped);
   CHECK(folder.files() == 1);
 }
 
@@ -267,8 +267,8 @@ TEST_CASE("orientation is applied once, in bands too") {
     CAPTURE(orientation);
     save(folder / "turned.png",
          png_with_exif(load(folder / "in.png"), exif(orientation, orientation % 2 == 0)));
-    Run run(on_the_cpu());
-    const FileReport report = run(job_of(folder / "turned.png", folder / "out.png"), box_mask(3));
+    Run run;
+    const FileReport report = run(folder / "turned.png", folder / "out.png", box());
     CHECK(report.why_whole == "");
     CHECK(report.header.orientation == orientation);
     const Picture out = read_picture(folder / "out.png", {}, nullptr);

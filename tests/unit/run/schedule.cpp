@@ -40,7 +40,9 @@ struct Work {
 };
 
 /// Keeps books of what lanes do.
-struct World {
+struct World : Crew {
+  std::unique_ptr<Lane> make_lane(const LaneRequest& asked) override;
+
   std::vector<Work> work;
   std::int64_t limit = 0;
   /// What the device that was asked for does with a job; it may throw.
@@ -78,20 +80,20 @@ class TestLane : public Lane {
 
   std::optional<int> gpu() const override { return gpu_; }
 
-  FileReport filter(const FileJob& job) override {
+  FileReport filter(Passage& passage) override {
     REQUIRE_FALSE(is_busy_.exchange(true));  // one thread at a time has the lane
     struct Idle {
       std::atomic<bool>& flag;
       ~Idle() { flag = false; }
     } idle{is_busy_};
-    const int number = std::stoi(job.in);
+    const int number = std::stoi(passage.job.in);
     const Work& work = world_.work[std::size_t(number)];
-    const bool on_all = job.threads != 1 && job.has_room(work.memory + work.more_on_all);
+    const bool on_all = passage.threads != 1 && passage.has_room(work.memory + work.more_on_all);
     const std::int64_t memory = work.memory + (on_all ? work.more_on_all : 0);
     const int postponed_before = world_.postponed;
     try {
-      job.admit(memory / 2, false);
-      job.admit(memory, true);
+      passage.admit(memory / 2, false);
+      passage.admit(memory, true);
     } catch (...) {
       ++world_.postponed;
       throw;
@@ -112,7 +114,7 @@ class TestLane : public Lane {
     bool is_last = false;
     {
       const std::lock_guard lock(world_.mutex);
-      ++world_.runs[job.in];
+      ++world_.runs[passage.job.in];
       is_last = world_.runs.size() == world_.work.size();
       world_.order.push_back(number);
       if (gpu_)
@@ -125,9 +127,9 @@ class TestLane : public Lane {
     while (world_.is_crowded && !is_last && world_.postponed == postponed_before &&
            Clock::now() < patience)
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-    const bool stops = job.stop && job.stop->load();
+    const bool stops = passage.batch.is_stopped();
     --world_.busy;
-    const auto end = [&world = world_, memory, in = job.in, fails = work.fails] {
+    const auto end = [&world = world_, memory, in = passage.job.in, fails = work.fails] {
       raise(world.most_committing, ++world.committing);
       if (world.commits_apart) std::this_thread::sleep_for(std::chrono::microseconds(200));
       --world.committing;
@@ -136,16 +138,15 @@ class TestLane : public Lane {
       world.has_failed = true;
       throw IoError("job " + in + " fails");
     };
-    FileReport report;
     if (stops) {
       world_.in_use -= memory;
       throw Stopped();
     }
-    if (world_.commits_apart && job.commits_later)
-      report.commit = end;
+    if (world_.commits_apart)
+      passage.commit = end;
     else
       end();
-    return report;
+    return {};
   }
 
  private:
@@ -161,9 +162,32 @@ class TestLane : public Lane {
   std::atomic<bool> is_busy_{false};
 };
 
-/// Those of somebody who hears of results alone.
-JobEvents heard_by(std::function<void(const JobResult&)> listener) {
-  return {[](const Job&) {}, [](const Job&, const FileStamp&) {}, std::move(listener)};
+std::unique_ptr<Lane> World::make_lane(const LaneRequest& asked) {
+  return std::make_unique<TestLane>(*this, asked);
+}
+
+/// Makes lanes of one kind.
+struct Lanes : Crew {
+  explicit Lanes(std::function<std::unique_ptr<Lane>()> maker) : make(std::move(maker)) {}
+  std::unique_ptr<Lane> make_lane(const LaneRequest&) override { return make(); }
+  std::function<std::unique_ptr<Lane>()> make;
+};
+
+/// Hears of outcomes alone.
+struct Heard : JobEvents {
+  explicit Heard(std::function<void(const PictureOutcome&)> function)
+      : listener(std::move(function)) {}
+  void before(PictureOutcome&) override {}
+  void before_commit(PictureOutcome&, const FileStamp&) override {}
+  void after(const PictureOutcome& outcome) override { listener(outcome); }
+  std::function<void(const PictureOutcome&)> listener;
+};
+
+Batch batch_on(int threads, std::int64_t max_memory = 0) {
+  Batch batch;
+  batch.convolver.request.threads = threads;
+  batch.max_memory = max_memory;
+  return batch;
 }
 
 struct Outcomes {
@@ -171,18 +195,16 @@ struct Outcomes {
   std::vector<std::string> failures, warnings, devices_given_up;
 };
 
-Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options) {
+Outcomes run(World& world, const std::vector<Job>& jobs, const Batch& batch) {
   Outcomes outcomes;
-  const JobEvents events = heard_by([&](const JobResult& result) {
-    if (result.failure.empty())
+  Heard events([&](const PictureOutcome& outcome) {
+    if (outcome.outcome == Outcome::filtered)
       ++outcomes.done;
     else
-      outcomes.failures.push_back(result.failure);
-    for (const std::string& warning : result.report.warnings) outcomes.warnings.push_back(warning);
+      outcomes.failures.push_back(outcome.reason);
+    for (const std::string& warning : outcome.report.warnings) outcomes.warnings.push_back(warning);
   });
-  outcomes.devices_given_up = filter_jobs(
-      jobs, options,
-      [&](const LaneRequest& asked) { return std::make_unique<TestLane>(world, asked); }, events);
+  outcomes.devices_given_up = filter_jobs(jobs, batch, world, events);
   return outcomes;
 }
 
@@ -199,12 +221,10 @@ TEST_CASE("each job is done once, whatever memory jobs take, and never more than
       for (int i = 0; i < 120; ++i)
         // Most are small, some take nearly all, and some take exactly all.
         world.work.push_back({random.below(10) ? random.below(20) : 90 + random.below(11), false});
-      ScheduleOptions options;
-      options.threads = threads;
       // Others commit only where memory has no limit.
-      options.max_memory = world.commits_apart ? 0 : 100;
+      const Batch batch = batch_on(threads, world.commits_apart ? 0 : 100);
       const std::vector<Job> jobs = jobs_of(120);
-      const Outcomes outcomes = run(world, jobs, options);
+      const Outcomes outcomes = run(world, jobs, batch);
       CHECK(outcomes.done == 120);
       if (!world.commits_apart) CHECK(world.most_in_use <= 100);
       CHECK(world.most_busy <= threads);
@@ -219,13 +239,11 @@ TEST_CASE("each job is done once, whatever memory jobs take, and never more than
 }
 
 TEST_CASE("a job takes idle threads where there is memory for them") {
-  ScheduleOptions options;
-  options.threads = 4;
-  options.max_memory = 100;
+  const Batch batch = batch_on(4, 100);
   for (const std::int64_t more : {0, 20, 21}) {
     World world;
     world.work = {{80, false, more}};
-    CHECK(run(world, jobs_of(1), options).done == 1);
+    CHECK(run(world, jobs_of(1), batch).done == 1);
     CHECK(world.on_all == (more <= 20));
     CHECK(world.most_in_use <= 100);
   }
@@ -233,8 +251,8 @@ TEST_CASE("a job takes idle threads where there is memory for them") {
   World world;
   world.work.assign(20, {60, false, 10});
   world.is_crowded = true;
-  CHECK(run(world, jobs_of(20), options).done == 20);
-  CHECK(world.on_all.load() > 2 * options.threads);
+  CHECK(run(world, jobs_of(20), batch).done == 20);
+  CHECK(world.on_all.load() > 2 * batch.convolver.request.threads);
   CHECK(world.most_in_use <= 100);
 }
 
@@ -242,23 +260,19 @@ TEST_CASE("small jobs do not hold back a large one") {
   World world;
   world.work.assign(200, {10, false});
   world.work[50].memory = 100;
-  ScheduleOptions options;
-  options.threads = 4;
-  options.max_memory = 100;
-  run(world, jobs_of(200), options);
+  const Batch batch = batch_on(4, 100);
+  run(world, jobs_of(200), batch);
   const auto large = std::find(world.order.begin(), world.order.end(), 50) - world.order.begin();
   // Only jobs that were in other hands already may come before it.
-  CHECK(large < 50 + options.threads);
+  CHECK(large < 50 + batch.convolver.request.threads);
 }
 
 TEST_CASE("a job that takes more than there is fails, and ends no other") {
   World world;
   world.work.assign(20, {10, false});
   world.work[7].memory = 101;
-  ScheduleOptions options;
-  options.threads = 3;
-  options.max_memory = 100;
-  const Outcomes outcomes = run(world, jobs_of(20), options);
+  const Batch batch = batch_on(3, 100);
+  const Outcomes outcomes = run(world, jobs_of(20), batch);
   CHECK(outcomes.done == 19);
   REQUIRE(outcomes.failures.size() == 1);
   CHECK(outcomes.failures[0].find("--max-memory") != std::string::npos);
@@ -271,9 +285,8 @@ TEST_CASE("failures end no other, unless asked") {
     world.commits_apart = commits_apart;
     world.work.assign(400, {1, false});
     for (const std::size_t i : {3u, 100u, 399u}) world.work[i].fails = true;
-    ScheduleOptions options;
-    options.threads = 2;
-    Outcomes outcomes = run(world, jobs_of(400), options);
+    Batch batch = batch_on(2);
+    Outcomes outcomes = run(world, jobs_of(400), batch);
     CHECK(outcomes.done == 397);
     CHECK(outcomes.failures.size() == 3);
     World again;
@@ -285,8 +298,8 @@ TEST_CASE("failures end no other, unless asked") {
       for (int i = 0; i < 100'000 && job >= 50 && !again.has_failed; ++i)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     };
-    options.fail_fast = true;
-    outcomes = run(again, jobs_of(400), options);
+    batch.fail_fast = true;
+    outcomes = run(again, jobs_of(400), batch);
     CHECK(outcomes.failures.size() == 1);
     CHECK(again.runs.size() < 100);
   }
@@ -298,17 +311,16 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
    public:
     SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken)
         : begun_(begun), overtaken_(overtaken) {}
-    FileReport filter(const FileJob& job) override {
-      job.admit(10, true);
+    FileReport filter(Passage& passage) override {
+      passage.admit(10, true);
       const int before = ++begun_;
-      FileReport report;
-      report.commit = [&begun = begun_, &overtaken = overtaken_, before] {
+      passage.commit = [&begun = begun_, &overtaken = overtaken_, before] {
         const auto end = Clock::now() + std::chrono::milliseconds(before == 1 ? 500 : 0);
         while (begun == before && Clock::now() < end)
           std::this_thread::sleep_for(std::chrono::microseconds(100));
         if (begun > before) ++overtaken;
       };
-      return report;
+      return {};
     }
     std::atomic<int>&begun_, &overtaken_;
   };
@@ -316,17 +328,14 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
     CAPTURE(most);
     std::atomic<int> begun{0}, overtaken{0};
     std::set<std::string> done;
-    const JobEvents events = heard_by([&](const JobResult& result) {
-      CHECK(result.failure == "");
-      CHECK(!result.report.commit);  // which would keep the file open
+    Heard events([&](const PictureOutcome& result) {
+      CHECK(result.outcome == Outcome::filtered);
       CHECK(done.insert(result.job->in).second);
     });
-    ScheduleOptions options;
-    options.threads = 1;
-    options.max_memory = most;
-    filter_jobs(
-        jobs_of(2), options,
-        [&](const LaneRequest&) { return std::make_unique<SlowDisk>(begun, overtaken); }, events);
+    Batch batch = batch_on(1);
+    batch.max_memory = most;
+    Lanes lanes([&] { return std::make_unique<SlowDisk>(begun, overtaken); });
+    filter_jobs(jobs_of(2), batch, lanes, events);
     CHECK(done.size() == 2);
     // What waits takes memory that no limit foresees.
     CHECK(overtaken == (most == 0 ? 1 : 0));
@@ -341,11 +350,10 @@ TEST_CASE("results that wait for the disk are as many as threads that wait with 
    public:
     StuckDisk(std::atomic<int>& begun, std::atomic<bool>& is_free)
         : begun_(begun), is_free_(is_free) {}
-    FileReport filter(const FileJob&) override {
+    FileReport filter(Passage& passage) override {
       ++begun_;
-      FileReport report;
-      report.commit = [&is_free = is_free_] { is_free.wait(false); };
-      return report;
+      passage.commit = [&is_free = is_free_] { is_free.wait(false); };
+      return {};
     }
     std::atomic<int>& begun_;
     std::atomic<bool>& is_free_;
@@ -358,12 +366,10 @@ TEST_CASE("results that wait for the disk are as many as threads that wait with 
     is_free.notify_all();
   });
   int done = 0;
-  const JobEvents events = heard_by([&](const JobResult&) { ++done; });
-  ScheduleOptions options;
-  options.threads = kThreads;
-  filter_jobs(
-      jobs_of(50), options,
-      [&](const LaneRequest&) { return std::make_unique<StuckDisk>(begun, is_free); }, events);
+  Heard events([&](const PictureOutcome&) { ++done; });
+  Batch batch = batch_on(kThreads);
+  Lanes lanes([&] { return std::make_unique<StuckDisk>(begun, is_free); });
+  filter_jobs(jobs_of(50), batch, lanes, events);
   later.join();
   CHECK(done == 50);
 }
@@ -376,19 +382,18 @@ TEST_CASE("a stop drops what is under way and begins nothing") {
     constexpr int kJobs = 20'000;  // so many that they take longer than a busy machine wakes late
     world.work.assign(kJobs, {1, false});
     std::atomic<bool> stop{false};
-    ScheduleOptions options;
-    options.threads = 2;
-    options.stop = &stop;
+    Batch batch = batch_on(2);
+    batch.stop = &stop;
     std::thread later([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       stop = true;
     });
-    const Outcomes outcomes = run(world, jobs_of(kJobs), options);
+    const Outcomes outcomes = run(world, jobs_of(kJobs), batch);
     later.join();
     CHECK(outcomes.failures.empty());
     CHECK(outcomes.done < kJobs);
     // What waited for the disk is there.
-    CHECK(int(world.runs.size()) - outcomes.done <= options.threads);
+    CHECK(int(world.runs.size()) - outcomes.done <= batch.convolver.request.threads);
     CHECK(world.in_use == 0);
   }
 }
@@ -396,18 +401,12 @@ TEST_CASE("a stop drops what is under way and begins nothing") {
 TEST_CASE("what a listener throws comes out when all that was begun has ended") {
   World world;
   world.work.assign(50, {1, false});
-  ScheduleOptions options;
-  options.threads = 4;
-  const JobEvents events = heard_by([&](const JobResult&) { throw IoError("the disk is full"); });
+  Batch batch = batch_on(4);
+  Heard events([&](const PictureOutcome&) { throw IoError("the disk is full"); });
   const std::vector<Job> jobs = jobs_of(50);
-  CHECK_THROWS_AS(
-      filter_jobs(
-          jobs, options,
-          [&](const LaneRequest& asked) { return std::make_unique<TestLane>(world, asked); },
-          events),
-      IoError);
+  CHECK_THROWS_AS(filter_jobs(jobs, batch, world, events), IoError);
   CHECK(world.busy == 0);
-  CHECK(int(world.runs.size()) <= 2 * options.threads);
+  CHECK(int(world.runs.size()) <= 2 * batch.convolver.request.threads);
 }
 
 TEST_CASE(
@@ -416,23 +415,19 @@ TEST_CASE(
   class LateLane : public Lane {
    public:
     explicit LateLane(std::atomic<bool>& stop) : stop_(stop) {}
-    FileReport filter(const FileJob&) override {
+    FileReport filter(Passage& passage) override {
       stop_ = true;
-      FileReport report;
-      report.commit = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-      return report;
+      passage.commit = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+      return {};
     }
     std::atomic<bool>& stop_;
   };
-  const JobEvents events = heard_by([](const JobResult&) { throw IoError("the disk is full"); });
-  ScheduleOptions options;
-  options.threads = 1;
-  options.stop = &stop;
-  const std::vector<Job> jobs = jobs_of(1);
-  CHECK_THROWS_AS(filter_jobs(
-                      jobs, options,
-                      [&](const LaneRequest&) { return std::make_unique<LateLane>(stop); }, events),
-                  IoError);
+  Heard events([](const PictureOutcome&) { throw IoError("the disk is full"); });
+  Batch batch = batch_on(1);
+  batch.stop = &stop;
+  const std::vector<Job> jobs = jobs_of(2);  // the only one would be committed by its worker
+  Lanes lanes([&] { return std::make_unique<LateLane>(stop); });
+  CHECK_THROWS_AS(filter_jobs(jobs, batch, lanes, events), IoError);
 }
 
 TEST_CASE("what a device that fails has begun is done again on the CPU, and so is all after it") {
@@ -444,15 +439,14 @@ TEST_CASE("what a device that fails has begun is done again on the CPU, and so i
     // Each call fails from then on, whoever makes it.
     if (is_broken) throw DeviceError("an illegal address");
   };
-  ScheduleOptions options;
-  options.threads = 3;
+  Batch batch = batch_on(3);
   for (const std::int64_t most : {0, 100}) {
     is_broken = false;
-    options.max_memory = most;
+    batch.max_memory = most;
     World fresh;
     fresh.work = world.work;
     fresh.on_device = world.on_device;
-    const Outcomes outcomes = run(fresh, jobs_of(60), options);
+    const Outcomes outcomes = run(fresh, jobs_of(60), batch);
     CHECK(outcomes.done == 60);
     for (const auto& [name, times] : fresh.runs) REQUIRE(times == 1);
     CHECK(outcomes.devices_given_up == std::vector<std::string>{"cuda:0: an illegal address"});
@@ -479,16 +473,15 @@ TEST_CASE("a GPU that fails leaves the work to the others") {
     ++tried_on_2;
     throw DeviceError("an illegal address");
   };
-  ScheduleOptions options;
-  options.threads = 6;
-  const Outcomes outcomes = run(world, jobs_of(90), options);
+  Batch batch = batch_on(6);
+  const Outcomes outcomes = run(world, jobs_of(90), batch);
   CHECK(outcomes.done == 90);
   for (const auto& [name, times] : world.runs) REQUIRE(times == 1);
   CHECK(outcomes.devices_given_up == std::vector<std::string>{"cuda:2: an illegal address"});
   // Others may have begun on it before it is given up, each once.
   CHECK(int(world.done_on_cpu.size()) == tried_on_2);
   CHECK(tried_on_2 >= 1);
-  CHECK(tried_on_2 <= options.threads);
+  CHECK(tried_on_2 <= batch.convolver.request.threads);
   CHECK(world.done_by_gpu[0] + world.done_by_gpu[3] >= 60);
 }
 
@@ -498,9 +491,8 @@ TEST_CASE("a picture too large for a device's memory is the CPU's alone") {
   world.on_device = [](int job) {
     if (job % 10 == 5) throw DeviceMemoryError("too little memory");
   };
-  ScheduleOptions options;
-  options.threads = 2;
-  const Outcomes outcomes = run(world, jobs_of(30), options);
+  Batch batch = batch_on(2);
+  const Outcomes outcomes = run(world, jobs_of(30), batch);
   CHECK(outcomes.done == 30);
   CHECK(outcomes.devices_given_up.empty());
   CHECK(world.done_on_cpu == std::set<int>{5, 15, 25});
@@ -518,22 +510,18 @@ TEST_CASE("a limit of memory leaves room for what each thread keeps") {
 }
 
 TEST_CASE("a picture that fails leaves its lane to the next") {
-  ScheduleOptions options;
-  options.threads = 1;
+  Batch batch = batch_on(1);
   int lanes = 0, failed = 0;
   class FailingLane : public Lane {
    public:
-    FileReport filter(const FileJob&) override { throw IoError("it cannot be read"); }
+    FileReport filter(Passage&) override { throw IoError("it cannot be read"); }
   };
-  const JobEvents events =
-      heard_by([&](const JobResult& result) { failed += !result.failure.empty(); });
-  filter_jobs(
-      jobs_of(5), options,
-      [&](const LaneRequest&) {
-        ++lanes;
-        return std::make_unique<FailingLane>();
-      },
-      events);
+  Heard events([&](const PictureOutcome& result) { failed += result.outcome == Outcome::failed; });
+  Lanes made([&] {
+    ++lanes;
+    return std::make_unique<FailingLane>();
+  });
+  filter_jobs(jobs_of(5), batch, made, events);
   CHECK(failed == 5);
   CHECK(lanes == 1);
 }
@@ -543,9 +531,8 @@ TEST_CASE("where the CPU cannot do it, what is told is the device's failure") {
   world.work.assign(4, {1, false});
   world.on_device = [](int) { throw DeviceError("the device has failed"); };
   world.refused_by_cpu = {0, 1, 2, 3};
-  ScheduleOptions options;
-  options.threads = 2;
-  const Outcomes outcomes = run(world, jobs_of(4), options);
+  Batch batch = batch_on(2);
+  const Outcomes outcomes = run(world, jobs_of(4), batch);
   REQUIRE(outcomes.failures.size() == 4);
   for (const std::string& failure : outcomes.failures)
     CHECK(failure.ends_with("': the device has failed"));
@@ -559,7 +546,7 @@ TEST_CASE(
   static constexpr std::size_t kBytes = 512 << 10, kPage = 4096;
   class BufferLane : public Lane {
    public:
-    FileReport filter(const FileJob&) override {
+    FileReport filter(Passage&) override {
       std::vector<std::vector<char>> buffers;
       for (int i = 0; i < kBuffers; ++i) buffers.emplace_back(kBytes, char(i));
       return {};
@@ -570,13 +557,11 @@ TEST_CASE(
     getrusage(RUSAGE_SELF, &used);
     return used.ru_minflt;
   };
-  ScheduleOptions options;
-  options.threads = 2;
-  const JobEvents events = heard_by([](const JobResult&) {});
+  Batch batch = batch_on(2);
+  Heard events([](const PictureOutcome&) {});
   const long before = pages_cleared();
-  filter_jobs(
-      jobs_of(kJobs), options, [](const LaneRequest&) { return std::make_unique<BufferLane>(); },
-      events);
+  Lanes lanes([] { return std::make_unique<BufferLane>(); });
+  filter_jobs(jobs_of(kJobs), batch, lanes, events);
   // A thread clears them once; with each picture it would be some 100 times as many.
   CHECK(pages_cleared() - before < long(20 * kBuffers * kBytes / kPage));
 }

@@ -1,5 +1,5 @@
 /// A folder's journal and its pictures, by a lane that writes files without looking at pixels.
-#include "src/run/folder.hpp"
+#include "src/run/run.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
@@ -23,6 +23,10 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/filter/mask.hpp"
+#include "src/mask/make.hpp"
+#include "src/run/journal.hpp"
+#include "src/run/merge.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -30,54 +34,54 @@ using namespace convfilt::testing;
 
 namespace {
 
-/// Gives each picture a result; `on_file` may throw, which is the picture's failure.
-class WritingLane : public Lane {
- public:
-  explicit WritingLane(std::function<void(const FileJob&)> on_file)
-      : on_file_(std::move(on_file)) {}
-
-  FileReport filter(const FileJob& job) override {
-    on_file_(job);
-    save(job.out, Bytes(10));
-    job.before_commit(*stamp_of(job.out));
-    return {};
-  }
-
- private:
-  std::function<void(const FileJob&)> on_file_;
-};
-
-/// A folder of pictures, by their names, and one for the results.
-struct World {
+/// A folder of pictures, by their names, and one for the results. Each picture gets a result.
+struct World : Crew {
   explicit World(const std::vector<std::string>& names) {
     std::filesystem::create_directory(folder / "in");
     for (const std::string& name : names) save(folder / ("in/" + name), Bytes(5));
-    options.selection.inputs = {folder / "in"};
-    options.selection.out = folder / "out";
-    options.settings = "settings";
-    options.schedule.threads = 1;
+    batch.selection.inputs = {folder / "in"};
+    batch.selection.out = folder / "out";
+    batch.filter = mask_filter(box_mask(3));
+    batch.convolver.request.threads = 1;
   }
 
-  FolderTotals run() {
+  struct WritingLane : Lane {
+    explicit WritingLane(World& owner) : world(owner) {}
+    FileReport filter(Passage& passage) override {
+      world.on_file(passage.job);
+      save(passage.job.out, Bytes(10));
+      passage.before_commit(*stamp_of(passage.job.out));
+      return {};
+    }
+    World& world;
+  };
+  std::unique_ptr<Lane> make_lane(const LaneRequest&) override {
+    return std::make_unique<WritingLane>(*this);
+  }
+  std::string decoders() override { return kind; }
+  void keep_to(const std::string& name) override { kept_to = name; }
+
+  /// Options whose results differ from others'.
+  void set_settings(int number) { batch.read.page = number; }
+
+  RunTotals run() {
     outcomes.clear();
     times.clear();
-    return filter_folder(
-        options, plan_folder(options),
-        [this](const LaneRequest&) { return std::make_unique<WritingLane>(on_file); },
-        [this](const PictureOutcome& outcome) {
-          ++times[outcome.job->name];
-          outcomes.push_back(outcome);
-          outcomes.back().job = nullptr;  // it goes with the run
-        });
+    return convfilt::run(batch, plan_batch(batch), *this, [this](const PictureOutcome& outcome) {
+      ++times[outcome.job->name];
+      outcomes.push_back(outcome);
+      outcomes.back().job = nullptr;  // it goes with the run
+    });
   }
 
   JournalContents journal() const {
-    return read_journal(folder / ("out/" + journal_name(options.shard)));
+    return read_journal(folder / ("out/" + journal_name(batch.shard)));
   }
 
   TemporaryFolder folder;
-  FolderOptions options;
-  std::function<void(const FileJob&)> on_file = [](const FileJob&) {};
+  Batch batch;
+  std::string kind, kept_to;                                    ///< of GPUs' decoders
+  std::function<void(const Job&)> on_file = [](const Job&) {};  ///< may throw: the picture fails
   std::vector<PictureOutcome> outcomes;
   std::map<std::string, int> times;  ///< how many outcomes, by the picture's name
 };
@@ -87,10 +91,9 @@ struct World {
 TEST_CASE(
     "a journal says what GPUs' decoders are before their first result, and keeps a run to it") {
   World world({"a.png", "b.png", "c.png"});
-  std::string kind, kept_to;
-  world.options.decoders = {[&] { return kind; }, [&](const std::string& name) { kept_to = name; }};
+  std::string &kind = world.kind, &kept_to = world.kept_to;
   const std::string path = world.folder / ("out/" + journal_name({}));
-  world.on_file = [&](const FileJob& job) {
+  world.on_file = [&](const Job& job) {
     if (job.in.ends_with("b.png")) kind = "hardware";
     CHECK(read_journal(path).decoders == (job.in.ends_with("c.png") ? "hardware" : ""));
     if (job.in.ends_with("c.png")) throw IoError("it is broken");
@@ -101,9 +104,9 @@ TEST_CASE(
   CHECK(world.journal().done.size() == 2);
 
   // A resumed run is told before it makes any.
-  world.options.resume = true;
+  world.batch.resume = true;
   kind.clear();
-  world.on_file = [&](const FileJob& job) {
+  world.on_file = [&](const Job& job) {
     CHECK(kept_to == "hardware");
     CHECK(job.in.ends_with("c.png"));
   };
@@ -111,10 +114,10 @@ TEST_CASE(
   CHECK(world.journal().done.size() == 3);
 
   // One that begins anew has the choice.
-  world.options.resume = false;
+  world.batch.resume = false;
   kept_to.clear();
   kind = "hybrid";
-  world.on_file = [](const FileJob&) {};
+  world.on_file = [](const Job&) {};
   world.run();
   CHECK(kept_to.empty());
   CHECK(world.journal().decoders == "hybrid");
@@ -122,7 +125,7 @@ TEST_CASE(
 
 TEST_CASE("each picture has one outcome, also where a failure or a signal ends the run") {
   World world({"a.png", "b.png", "c.png", "d.png", "e.png", "f.png"});
-  const auto check = [&](const FolderTotals& totals, const char* reason) {
+  const auto check = [&](const RunTotals& totals, const char* reason) {
     for (const PictureOutcome& outcome : world.outcomes)
       if (outcome.outcome == Outcome::not_begun) CHECK(outcome.reason == reason);
     CHECK(world.times.size() == 6);
@@ -131,25 +134,23 @@ TEST_CASE("each picture has one outcome, also where a failure or a signal ends t
     CHECK(totals.filtered + totals.failed == 2);
     CHECK_FALSE(world.journal().has_ended);
   };
-  world.options.schedule.fail_fast = true;
-  world.on_file = [](const FileJob& job) {
+  world.batch.fail_fast = true;
+  world.on_file = [](const Job& job) {
     if (job.in.ends_with("b.png")) throw IoError("it is broken");
   };
   check(world.run(), "another picture failed");
 
   std::atomic<bool> stop{false};
-  world.options.schedule.stop = &stop;
-  world.on_file = [&](const FileJob& job) { stop = job.in.ends_with("b.png"); };
+  world.batch.stop = &stop;
+  world.on_file = [&](const Job& job) { stop = job.in.ends_with("b.png"); };
   check(world.run(), "a signal stopped the run");
 }
 
 TEST_CASE("shards whose GPUs' decoders round differently are not joined") {
   World world({"a.png", "b.png", "c.png", "d.png", "e.png"});
-  std::string kind;
-  world.options.decoders = {[&] { return kind; }, [](const std::string&) {}};
   const auto run = [&](int shard, const char* decoders) {
-    world.options.shard = {shard, 2};
-    kind = decoders;
+    world.batch.shard = {shard, 2};
+    world.kind = decoders;
     REQUIRE(world.run().filtered > 0);
   };
   const std::string out = world.folder / "out";
@@ -176,18 +177,18 @@ TEST_CASE("what could not be read keeps results from being whole until it can") 
   const std::string locked = world.folder / "in/locked";
   std::filesystem::create_directory(locked);
   save(locked + "/c.png", Bytes(5));
-  world.options.selection.recursive = true;
+  world.batch.selection.recursive = true;
   const auto lock = [&](bool is_locked) {
     std::filesystem::permissions(
         locked, is_locked ? std::filesystem::perms::none : std::filesystem::perms::owner_all);
   };
   const auto run_all = [&](bool resume) {
-    world.options.resume = resume;
+    world.batch.resume = resume;
     for (const int part : {1, 2}) {
-      world.options.shard = {part, 2};
+      world.batch.shard = {part, 2};
       world.run();
     }
-    return merge_journals(world.options.selection.out);
+    return merge_journals(world.batch.selection.out);
   };
   lock(true);
   MergeReport report = run_all(false);
@@ -199,7 +200,7 @@ TEST_CASE("what could not be read keeps results from being whole until it can") 
 
   // A picture in it that was planned stays planned while nobody can look.
   lock(false);
-  world.on_file = [](const FileJob& job) {
+  world.on_file = [](const Job& job) {
     if (job.in.ends_with("c.png")) throw IoError("it is broken");
   };
   report = run_all(true);
@@ -209,7 +210,7 @@ TEST_CASE("what could not be read keeps results from being whole until it can") 
   report = run_all(true);
   CHECK(report.failed.size() == 2);
   lock(false);
-  world.on_file = [](const FileJob&) {};
+  world.on_file = [](const Job&) {};
   report = run_all(true);
   CHECK(report.is_whole());
   CHECK(report.done == 3);
@@ -220,48 +221,48 @@ TEST_CASE("a refused input keeps results from being whole") {
   const std::string pipe = world.folder / "in/pipe.png";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   world.run();
-  const MergeReport report = merge_journals(world.options.selection.out);
+  const MergeReport report = merge_journals(world.batch.selection.out);
   CHECK_FALSE(report.is_whole());
   REQUIRE(report.failed.size() == 1);
   CHECK(report.failed[0].first == "pipe.png");
   std::filesystem::remove(pipe);
-  world.options.resume = true;
+  world.batch.resume = true;
   world.run();
-  CHECK(merge_journals(world.options.selection.out).is_whole());
+  CHECK(merge_journals(world.batch.selection.out).is_whole());
 }
 
 TEST_CASE("a shard goes on where the joined journal ended") {
   World world({"a.png", "b.png", "c.png", "d.png", "e.png", "f.png"});
   const auto run_all = [&](bool resume) {
     std::int64_t filtered = 0;
-    world.options.resume = resume;
+    world.batch.resume = resume;
     for (const int part : {1, 2, 3}) {
-      world.options.shard = {part, 3};
+      world.batch.shard = {part, 3};
       filtered += world.run().filtered;
     }
     return filtered;
   };
   CHECK(run_all(true) == 6);
-  CHECK(merge_journals(world.options.selection.out).done == 6);
+  CHECK(merge_journals(world.batch.selection.out).done == 6);
   save(world.folder / "in/g.png", Bytes(5));
   CHECK(run_all(true) == 1);
-  const MergeReport report = merge_journals(world.options.selection.out);
+  const MergeReport report = merge_journals(world.batch.selection.out);
   CHECK(report.is_whole());
   CHECK(report.done == 7);
 
   // It is one of other options for those who have others.
-  world.options.settings = "others";
+  world.set_settings(1);
   CHECK_THROWS_WITH_AS(run_all(true), doctest::Contains("other options"), IoError);
   CHECK(run_all(false) == 7);
 }
 
 TEST_CASE("results beside their inputs are none, in this run and those after it") {
   World world({"a.png", "b.png"});
-  world.options.selection.out = world.folder / "in";
-  world.options.selection.name = "{stem}_blur{ext}";
+  world.batch.selection.out = world.folder / "in";
+  world.batch.selection.name = "{stem}_blur{ext}";
   CHECK(world.run().filtered == 2);
-  world.options.resume = true;
-  FolderTotals totals = world.run();
+  world.batch.resume = true;
+  RunTotals totals = world.run();
   CHECK(totals.filtered == 0);
   CHECK(totals.skipped == 2);
   std::filesystem::remove(std::string(world.folder / "in/a.png"));
@@ -270,18 +271,18 @@ TEST_CASE("results beside their inputs are none, in this run and those after it"
 
   // Another filter begins the journal anew, twice.
   for (int i = 0; i < 2; ++i) {
-    world.options.resume = false;
-    world.options.settings = "edges";
-    world.options.selection.name = "{stem}_edge{ext}";
+    world.batch.resume = false;
+    world.set_settings(1);
+    world.batch.selection.name = "{stem}_edge{ext}";
     CHECK(world.run().filtered == 1);
     CHECK(world.times == std::map<std::string, int>{{"b.png", 1}});
   }
-  world.options.shard = {1, 1};
-  CHECK(plan_folder(world.options).list.results_passed == 3);
+  world.batch.shard = {1, 1};
+  CHECK(plan_batch(world.batch).list.results_passed == 3);
 
   // One that somebody has changed is a picture like any other.
   save(world.folder / "in/b_blur.png", Bytes(7));
-  CHECK(plan_folder(world.options).list.results_passed == 2);
+  CHECK(plan_batch(world.batch).list.results_passed == 2);
 }
 
 TEST_CASE("what is no file is not read as a journal") {
@@ -304,15 +305,15 @@ TEST_CASE("what is no file is not read as a journal") {
       CAPTURE(kind);
       CAPTURE(shard.count);
       World world({"a.png"});
-      const std::string out = world.options.selection.out;
+      const std::string out = world.batch.selection.out;
       std::filesystem::create_directory(out);
       make((out + "/" + journal_name(shard)).c_str());
-      world.options.shard = shard;
+      world.batch.shard = shard;
       for (const bool resumes : {false, true}) {
-        world.options.resume = resumes;
+        world.batch.resume = resumes;
         CHECK_THROWS_WITH_AS(world.run(), doctest::Contains("not a regular file"), IoError);
       }
-      CHECK_THROWS_WITH_AS(check_resumes(world.options), doctest::Contains("not a regular file"),
+      CHECK_THROWS_WITH_AS(check_resumes(world.batch), doctest::Contains("not a regular file"),
                            IoError);
       CHECK_THROWS_WITH_AS(merge_journals(out), doctest::Contains("not a regular file"), IoError);
     }
@@ -334,28 +335,28 @@ TEST_CASE("a run without shards and a shard do not filter into one folder at onc
 
 TEST_CASE("a run is not resumed where one of other options came later") {
   World world({"a.png", "b.png", "c.png", "d.png"});
-  const auto run = [&](const Shard& shard, const char* settings, bool resumes) {
-    world.options.shard = shard;
-    world.options.settings = settings;
-    world.options.resume = resumes;
+  const auto run = [&](const Shard& shard, int settings, bool resumes) {
+    world.batch.shard = shard;
+    world.set_settings(settings);
+    world.batch.resume = resumes;
     return world.run().filtered;
   };
-  const auto refuses = [&](const Shard& shard, const char* settings) {
+  const auto refuses = [&](const Shard& shard, int settings) {
     CHECK_THROWS_WITH_AS(run(shard, settings, true), doctest::Contains("other options"), IoError);
-    CHECK_THROWS_WITH_AS(check_resumes(world.options), doctest::Contains("other options"), IoError);
+    CHECK_THROWS_WITH_AS(check_resumes(world.batch), doctest::Contains("other options"), IoError);
   };
   // Parts with the whole between them, by other options.
-  CHECK(run({1, 2}, "one", false) + run({2, 2}, "one", false) == 4);
-  CHECK(run({}, "other", false) == 4);
-  refuses({1, 2}, "one");
-  CHECK(run({}, "other", true) == 0);
+  CHECK(run({1, 2}, 1, false) + run({2, 2}, 1, false) == 4);
+  CHECK(run({}, 2, false) == 4);
+  refuses({1, 2}, 1);
+  CHECK(run({}, 2, true) == 0);
   // Begun anew they are the latest.
-  const std::int64_t first = run({1, 2}, "one", false);
-  CHECK(run({1, 2}, "one", true) == 0);
-  refuses({}, "other");
+  const std::int64_t first = run({1, 2}, 1, false);
+  CHECK(run({1, 2}, 1, true) == 0);
+  refuses({}, 2);
   // The whole by the same options goes with them.
-  CHECK(run({}, "one", false) == 4);
-  CHECK(run({1, 2}, "one", true) == first);
+  CHECK(run({}, 1, false) == 4);
+  CHECK(run({1, 2}, 1, true) == first);
 }
 
 namespace {
@@ -369,24 +370,24 @@ struct Results {
           return names;
         }()) {
     for (int part = 1; part <= shards; ++part) {
-      world.options.shard = {part, shards};
+      world.batch.shard = {part, shards};
       // A run that is stopped, and one that does the rest.
-      world.options.schedule.fail_fast = true;
-      world.on_file = [&](const FileJob& job) {
+      world.batch.fail_fast = true;
+      world.on_file = [&](const Job& job) {
         if (job.in.ends_with("2.png") || job.in.ends_with("3.png")) throw IoError("it is broken");
       };
-      world.options.resume = false;
+      world.batch.resume = false;
       world.run();
-      world.options.resume = true;
-      if (are_whole) world.on_file = [](const FileJob&) {};
+      world.batch.resume = true;
+      if (are_whole) world.on_file = [](const Job&) {};
       world.run();
-      const std::string path = out() + "/" + journal_name(world.options.shard);
+      const std::string path = out() + "/" + journal_name(world.batch.shard);
       std::ifstream file(path, std::ios::binary);
       journals.emplace_back(path, std::string(std::istreambuf_iterator<char>(file), {}));
     }
   }
 
-  std::string out() const { return world.options.selection.out; }
+  std::string out() const { return world.batch.selection.out; }
 
   /// Puts the journals there as they were written.
   void restore() const {
@@ -480,7 +481,7 @@ TEST_CASE("a journal with changed lines is mended by the run that resumes it") {
     const std::size_t title = text.find('\n') + 1;
     std::ofstream(path, std::ios::binary)
         << text.substr(0, title) << tampered(text.substr(title), random);
-    world.options.resume = true;
+    world.batch.resume = true;
     world.run();
     const MergeReport report = merge_journals(results.out());
     CHECK(report.is_whole());
