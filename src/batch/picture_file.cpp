@@ -297,6 +297,7 @@ FileReport filter_file(const FileJob& asked, const Filter& filter, Convolver& co
       });
     }
   }
+  work->finish();
   reader.check_replaced_by(job.out);
   const auto commit = [writer, before = job.before_commit, replaces = job.replaces] {
     writer->commit(before, replaces);
