@@ -1,6 +1,7 @@
 #include "src/filter/alpha.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -272,12 +273,13 @@ bool is_opaque(const std::byte* row, int width, Depth depth) {
 class AlphaWork final : public Work {
  public:
   AlphaWork(const Problem& whole, std::unique_ptr<Work> opaque,
-            std::unique_ptr<FloatWork> translucent, std::string refusal, int threads)
+            std::unique_ptr<FloatWork> translucent, std::string refusal, Convolver& convolver)
       : Work(whole, opaque->why_whole),
         opaque_(std::move(opaque)),
         translucent_(std::move(translucent)),
         refusal_(std::move(refusal)),
-        threads_(is_whole() ? threads : 1) {}
+        convolver_(convolver),
+        threads_(is_whole() ? convolver.options().request.threads : 1) {}
 
   Needs needs(int rows) const override {
     Needs needs = opaque_->needs(rows);
@@ -291,6 +293,12 @@ class AlphaWork final : public Work {
 
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<AlphaWorker>(*this);
+  }
+
+  /// The report names the choice for opaque rows. Only with a border that wraps does it name the
+  /// other choice where there are none.
+  void finish() const override {
+    if (wraps() && !is_whole() && !had_opaque_) convolver_.report_choice(translucent_->choice());
   }
 
  private:
@@ -345,6 +353,7 @@ class AlphaWork final : public Work {
     /// `rows` says which rows of the result are wanted; empty = all.
     void push_opaque(BandView<const std::byte> in, BandView<std::byte> out,
                      const std::vector<bool>& rows) {
+      work_.had_opaque_ = true;
       const Depth depth = work_.in.depth;
       Image made, filtered(out.width, out.height, kColours, depth);
       const BandView<std::byte> result(filtered.view(), out.top);
@@ -375,7 +384,9 @@ class AlphaWork final : public Work {
   std::unique_ptr<Work> opaque_;
   std::unique_ptr<FloatWork> translucent_;
   std::string refusal_;  ///< why there is no such work
+  Convolver& convolver_;
   int threads_;
+  mutable std::atomic<bool> had_opaque_ = false;
 };
 
 }  // namespace
@@ -399,7 +410,7 @@ std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response
   place.convolver.describe(std::move(text));
   if (translucent) translucent->note_problems();
   return std::make_unique<AlphaWork>(whole, std::move(colours), std::move(translucent),
-                                     std::move(refusal), place.convolver.options().request.threads);
+                                     std::move(refusal), place.convolver);
 }
 
 Image without_alpha(const Image& image, int threads) {

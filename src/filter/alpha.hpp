@@ -34,6 +34,9 @@ class FloatWork final : public Work {
   /// Names its problems in the convolver's report, if it takes bands.
   void note_problems() const;
 
+  /// The choice for its first mask.
+  const Choice& choice() const { return rows_[0].choice(); }
+
   /// Takes the whole picture, since others do.
   void keep_whole(const std::string& why);
 

@@ -66,6 +66,9 @@ class Convolver {
   /// pictures of any sizes costs no more a picture than one of equal sizes.
   void note(const Problem& problem);
 
+  /// Names in the report what bands were filtered by.
+  void report_choice(const Choice& choice) { report_.choice = choice; }
+
   /// Adds to the report what bands took.
   void add_bands(double kernel_ms, int bands);
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "src/auto/family.hpp"
@@ -65,14 +66,16 @@ std::string text_of(const Mask& mask) {
   std::string text = number(mask.width) + "x" + number(mask.height) + " at " +
                      number(mask.anchor_x) + "," + number(mask.anchor_y) + ", divisor " +
                      exact(mask.divisor) + ", offset " + exact(mask.offset) + ", weights";
-  std::string weights;
-  for (const double weight : mask.weights) weights += " " + exact(weight);
-  // Many weights are no text to read.
+  // Many weights are no text to read, and take long to print.
   constexpr std::size_t kMostWeights = 9;
-  if (mask.weights.size() <= kMostWeights) return text + weights;
+  if (mask.weights.size() <= kMostWeights) {
+    for (const double weight : mask.weights) text += " " + exact(weight);
+    return text;
+  }
+  const std::string_view bytes(reinterpret_cast<const char*>(mask.weights.data()),
+                               mask.weights.size() * sizeof(double));
   char hash[17];
-  std::snprintf(hash, sizeof hash, "%016llx",
-                static_cast<unsigned long long>(stable_hash(weights)));
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(bytes)));
   return text + " of hash " + hash;
 }
 

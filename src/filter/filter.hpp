@@ -66,6 +66,9 @@ class Work {
 
   /// Several threads may ask for workers at once; a whole picture has one.
   virtual std::unique_ptr<Worker> make_worker() const = 0;
+
+  /// Call it behind the last band: it completes the convolver's report.
+  virtual void finish() const {}
 };
 
 /// How a plan on a device filters pictures that lie there.

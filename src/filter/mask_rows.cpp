@@ -27,9 +27,8 @@ MaskRows::MaskRows(const Problem& whole, int channels, double border_alpha, int 
       runs_(runs) {
   if (const std::string refusal = mode_refuses(whole); !refusal.empty())
     throw UsageError("mask " + in_quotes(whole.mask.name) + ": " + refusal);
-  const Choice& choice = convolver_.choice_for(whole, runs);
-  strategy_ = choice.strategy;
-  if (why_whole.empty()) why_whole = why_not_in_bands(choice);
+  choice_ = convolver_.choice_for(whole, runs);
+  if (why_whole.empty()) why_whole = why_not_in_bands(choice_);
 }
 
 MaskRows::MaskRows(const MaskRows& other)
@@ -39,7 +38,7 @@ MaskRows::MaskRows(const MaskRows& other)
       channels_(other.channels_),
       border_alpha_(other.border_alpha_),
       runs_(other.runs_),
-      strategy_(other.strategy_) {}
+      choice_(other.choice_) {}
 
 void MaskRows::push(BandView<const std::byte> in, BandView<std::byte> out) {
   if (!why_whole.empty()) return convolver_.run(whole_, runs_, in, out);
@@ -49,7 +48,7 @@ void MaskRows::push(BandView<const std::byte> in, BandView<std::byte> out) {
     PlanOptions how;
     how.threads = 1;
     const auto prepare =
-        strategy_->family == Family::direct ? prepare_direct_bands : prepare_separable_bands;
+        choice_.strategy->family == Family::direct ? prepare_direct_bands : prepare_separable_bands;
     plan_ = prepare(problem, how, border_alpha_);
   }
   plan_->run_band(in, out);

@@ -28,6 +28,7 @@ class MaskRows final : public Worker {
   std::int64_t plan_bytes() const;
 
   const Problem& problem() const { return whole_; }
+  const Choice& choice() const { return choice_; }
 
  private:
   Convolver& convolver_;
@@ -35,7 +36,7 @@ class MaskRows final : public Worker {
   int channels_;
   double border_alpha_;
   int runs_;
-  const Strategy* strategy_;
+  Choice choice_;
   std::unique_ptr<BandPlan> plan_{};
 };
 

@@ -245,6 +245,7 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
       });
     }
   }
+  work->finish();
   reader.check_replaced_by(job.out);
   {
     const Stopwatch watch(busy.encode);
