@@ -7,14 +7,9 @@
 
 namespace convfilt {
 
-void run(const Answer& answer);
 void run(const FilterCommand& command);
-void run(const CompareCommand& command);
-void run(const ExplainCommand& command);
-void run(const TuneCommand& command);
 void run(const MaskCommand& command);
 void run(const MergeCommand& command);
-void run(const TryCommand& command);
 void run(const ListCommand& command);
 void run(const GenerateCommand& command);
 

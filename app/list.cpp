@@ -7,11 +7,11 @@
 
 #include "app/commands.hpp"
 #include "kernels/backend/devices.hpp"
+#include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
-#include "src/base/width.hpp"
-#include "src/compare/contenders.hpp"
-#include "src/compare/table.hpp"
+#include "src/base/table.hpp"
+#include "src/base/terminal.hpp"
 #include "src/mask/file.hpp"
 
 namespace convfilt {
@@ -111,10 +111,6 @@ void run(const ListCommand& command) {
   for (std::string_view topic : kListTopics)
     text += (text.empty() ? "" : "\n") + std::string(topic) + "\n" + text_of(topic);
   print_text(text);
-}
-
-void run(const Answer& answer) {
-  print_text(answer.text);
 }
 
 void print_text(std::string_view text) {

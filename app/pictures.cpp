@@ -8,10 +8,11 @@
 
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
-#include "src/base/stop_on_signal.hpp"
 #include "src/mask/file.hpp"
 #include "src/picture/bytes.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 #include "src/run/batch_crew.hpp"

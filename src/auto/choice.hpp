@@ -72,4 +72,12 @@ std::vector<std::string> device_names();
 /// Names of the device kinds a strategy runs on.
 std::vector<std::string> devices_of(const Strategy& strategy);
 
+/// Why the strategy takes no problem of that depth at all with these settings; empty where it takes
+/// some.
+std::string never_takes(const Strategy& strategy, const Tuning& tuning = {},
+                        Depth depth = Depth::u8);
+
+/// The depths of pictures that the strategy takes, under a small mask or a smooth one.
+std::vector<Depth> depths_of(const Strategy& strategy);
+
 }  // namespace convfilt

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "src/base/width.hpp"
+#include "src/base/terminal.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,7 +1,6 @@
 /// A text file in memory, with errors that point at a place in it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 

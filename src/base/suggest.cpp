@@ -96,6 +96,11 @@ std::string unknown_name(std::string_view kind, std::string_view word,
                       : text + "did you mean '" + near + "'?";
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = lower(c);
+  return text;
+}
+
 std::string listed(const std::vector<std::string>& words, std::string_view last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "src/base/border_value.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
+#include "src/base/numbers.hpp"
 #include "src/filter/rows.hpp"
 #include "src/mask/number.hpp"
 

@@ -10,7 +10,6 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"

@@ -50,12 +50,6 @@ std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 }  // namespace
 
 bool Format::holds(Depth depth) const {
@@ -84,7 +78,7 @@ std::string known_extensions() {
 
 const Format* find_format(std::string_view extension) {
   if (extension.starts_with('.')) extension.remove_prefix(1);
-  const std::string wanted = lower(extension);
+  const std::string wanted = lower_case(std::string(extension));
   for (const Format& format : kFormats) {
     const auto names = words(format.extensions);
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return &format;

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"

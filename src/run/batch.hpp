@@ -7,8 +7,8 @@
 #include <string>
 
 #include "src/filter/filter.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/jpeg/device.hpp"
 #include "src/run/job_list.hpp"
 #include "src/run/shard.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
-#include "src/picture/jpeg/device.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/device_pictures.hpp"
 #include "src/run/picture_file.hpp"

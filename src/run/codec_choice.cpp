@@ -7,6 +7,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/run/device_pictures.hpp"
 
 namespace convfilt {

@@ -8,8 +8,8 @@
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/filter/resident.hpp"
-#include "src/picture/jpeg/device.hpp"
-#include "src/picture/jpeg/stream.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {

@@ -7,7 +7,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/base/stable_hash.hpp"
+#include "src/base/splitmix.hpp"
 
 namespace convfilt {
 namespace {

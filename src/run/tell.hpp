@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/base/plural.hpp"
-#include "src/base/progress.hpp"
+#include "src/base/suggest.hpp"
+#include "src/base/terminal.hpp"
 #include "src/run/run.hpp"
 
 namespace convfilt {

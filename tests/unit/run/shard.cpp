@@ -9,7 +9,7 @@
 #include <string>
 
 #include "src/base/errors.hpp"
-#include "src/base/stable_hash.hpp"
+#include "src/base/splitmix.hpp"
 
 using namespace convfilt;
 
