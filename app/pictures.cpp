@@ -130,9 +130,11 @@ class Teller {
     const bool is_plain =
         outcome.outcome == Outcome::filtered && outcome.report.warnings.empty() && !json_;
     if (!is_plain) progress_.clear();
-    for (const std::string& warning : outcome.report.warnings) log_warning(warning);
-    if (is_one && outcome.outcome == Outcome::filtered)
-      for (const std::string& line : details_of(batch_, outcome)) log_detail(line);
+    if (outcome.outcome == Outcome::filtered) {
+      for (const std::string& warning : outcome.report.warnings) log_warning(warning);
+      if (is_one)
+        for (const std::string& line : details_of(batch_, outcome)) log_detail(line);
+    }
     if (outcome.outcome == Outcome::skipped)
       log_detail(printable_name(outcome.job->in) + ": skipped, " + outcome.reason);
     if (outcome.outcome == Outcome::failed) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "src/auto/family.hpp"
-#include "src/base/stable_hash.hpp"
+#include "src/base/splitmix.hpp"
 
 namespace convfilt {
 namespace {

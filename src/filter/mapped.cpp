@@ -86,14 +86,16 @@ class OuterWork final : public Work {
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
       const Shape& inside = work_.inner_->in;
       with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-        Image made;
         const auto floats = converted(work_, in, out, work_.threads_, inside.channels, Depth::f32,
-                                      made, [&](const std::byte* from, std::byte* to) {
+                                      made_, [&](const std::byte* from, std::byte* to) {
                                         work_.enter_(reinterpret_cast<const T*>(from), in.width,
                                                      reinterpret_cast<float*>(to));
                                       });
-        Image made_response(out.width, out.height, work_.inner_->out.channels, Depth::f32);
-        const BandView<std::byte> response(made_response.view(), out.top);
+        if (response_.width() != out.width || response_.height() != out.height) {
+          response_ = {};
+          response_ = Image(out.width, out.height, work_.inner_->out.channels, Depth::f32);
+        }
+        const BandView<std::byte> response(response_.view(), out.top);
         inner_->push(floats, response);
         for_rows(out, work_.threads_, [&](int y) {
           // A result of another size than the picture's takes none of its rows.
@@ -108,6 +110,7 @@ class OuterWork final : public Work {
    private:
     const OuterWork& work_;
     std::unique_ptr<Worker> inner_;
+    Image made_{}, response_{};  // kept for the next band
   };
 
   int threads_;

@@ -19,9 +19,9 @@ class MaskWork final : public Work {
   MaskWork(const Problem& whole, const MaskRows& rows) : Work(whole, rows.why_whole), rows_(rows) {}
 
   Needs needs(int) const override {
-    // Plans have the mask, so have their problems, and so has what is remembered of masks: up to
-    // that many at once, counted with masks of 481 to 801 squared.
-    constexpr std::int64_t kMasks = 16;
+    // Plans, their problems and the memory of earlier choices hold copies of the mask: up to
+    // that many at once, by the peak with masks of 321 to 801 squared.
+    constexpr std::int64_t kMasks = 8;
     if (!is_whole()) return {};
     return {0, rows_.plan_bytes() +
                    kMasks * std::int64_t(sizeof(double)) * window.width * window.height};

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "src/base/atomic_file.hpp"
-#include "src/base/stable_hash.hpp"
+#include "src/base/splitmix.hpp"
 
 namespace convfilt {
 
