@@ -122,6 +122,7 @@ class Teller {
   Teller(const FilterCommand& command, const Batch& batch, std::size_t pictures)
       : batch_(batch),
         json_(command.json),
+        loudness_(command.loudness),
         progress_(std::int64_t(pictures), command.progress && !batch.selection.is_one &&
                                               command.loudness != Loudness::quiet) {}
 
@@ -132,7 +133,7 @@ class Teller {
     if (!is_plain) progress_.clear();
     if (outcome.outcome == Outcome::filtered) {
       for (const std::string& warning : outcome.report.warnings) log_warning(warning);
-      if (is_one)
+      if (is_one && loudness_ == Loudness::verbose)
         for (const std::string& line : details_of(batch_, outcome)) log_detail(line);
     }
     if (outcome.outcome == Outcome::skipped)
@@ -155,6 +156,7 @@ class Teller {
  private:
   const Batch& batch_;
   const bool json_;
+  const Loudness loudness_;
   ProgressBar progress_;
   std::exception_ptr failure_;
 };
