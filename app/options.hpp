@@ -10,32 +10,23 @@
 #include "app/grammar/filters.hpp"
 #include "src/base/log.hpp"
 #include "src/base/numbers.hpp"
-#include "src/batch/codec_choice.hpp"
-#include "src/batch/folder.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/mask/random.hpp"
 #include "src/picture/io.hpp"
+#include "src/run/batch.hpp"
 
 namespace convfilt {
-
-/// What all filters share.
-struct PictureOptions {
-  FolderOptions folder;  ///< the pictures, and what becomes of them
-  ConvolverOptions convolver;
-  Mapping mapping;
-  std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none
-  bool dry_run = false, json = false, progress = true;
-  CodecKind codec = CodecKind::automatic;
-  std::string devices;  ///< all, or numbers; empty = all, or the one that --device names
-  Loudness loudness = Loudness::normal;
-};
 
 /// A filter for pictures.
 struct FilterCommand {
   const FilterLine* line = nullptr;
   FilterValues values;
-  PictureOptions picture;
+  Mapping mapping;
+  Batch batch;               ///< but for its filter
+  std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none
+  bool dry_run = false, json = false, progress = true;
+  Loudness loudness = Loudness::normal;
 };
 
 /// What the journals of shards say together.

@@ -12,7 +12,7 @@ cd "$tree" || exit 2
 rooms="
 app/lab src/lab/try src/lab/tune src/lab/compare src/lab/explain src/lab
 app
-src/library src/batch src/filter src/auto src/picture src/mask src/base
+src/library src/run src/filter src/auto src/picture src/mask src/base
 kernels/registry
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
 kernels/textbook kernels/transform kernels/cpu kernels/plan kernels/backend kernels/contract
@@ -28,7 +28,7 @@ jpeglib\.h|<png\.h>|tiffio\.h|<webp/|nvimgcodec ^src/picture/codecs/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/|^src/lab/try/runtime/
 #include."app/ ^app/
-\<tbb::|<tbb/|<oneapi/ ^src/batch/|^kernels/cpu/
+\<tbb::|<tbb/|<oneapi/ ^src/run/|^kernels/cpu/
 '
 
 mapfile -t files < <(find app src kernels -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \) | sort)

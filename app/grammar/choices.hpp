@@ -4,10 +4,9 @@
 #include <string_view>
 
 #include "app/grammar/words.hpp"
-#include "src/batch/codec_choice.hpp"
-#include "src/batch/folder.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/picture/io.hpp"
+#include "src/run/batch.hpp"
 
 namespace convfilt {
 

@@ -36,8 +36,8 @@ TileCost tile_cost(const Problem& problem, int slots, std::int64_t cache_bytes) 
 }
 
 template <class T>
-SourceRows<T> source_rows(const Problem& problem) {
-  return {problem, problem.lead_x(), problem.mask.width - 1 - problem.lead_x()};
+SourceRows<T> source_rows(const Problem& problem, std::optional<double> border_alpha = {}) {
+  return {problem, problem.lead_x(), problem.mask.width - 1 - problem.lead_x(), border_alpha};
 }
 
 struct IntegerWorker {
@@ -70,8 +70,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
         RowBuffer<std::uint8_t>(2, length), Ring<std::int32_t>(taps_.slots, length), {}});
   }
 
-  void filter_tile(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const override {
+  void filter_tile(IntegerWorker& worker, const Tile& tile, BandView<const std::byte> in,
+                   BandView<std::byte> out) const override {
     const int length = int(rows_.length(tile.x1 - tile.x0));
     const auto fill = [&](int slot) {
       const std::uint8_t* pair[2];
@@ -105,10 +105,11 @@ struct FloatWorker {
 template <class T>
 class FloatPlan final : public TiledPlan<FloatWorker<T>> {
  public:
-  FloatPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask)
+  FloatPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask,
+            std::optional<double> border_alpha)
       : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.height + 1, kShareOfSecondCache),
                                   std::int64_t(mask.width) * mask.height, options),
-        rows_(source_rows<T>(problem)),
+        rows_(source_rows<T>(problem, border_alpha)),
         taps_(float_taps(mask, problem.channels)),
         finish_(mask.finish),
         lead_y_(problem.lead_y()) {}
@@ -120,8 +121,8 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
         FloatWorker<T>{RowBuffer<T>(1, length), Ring<float>(taps_.slots, length), {}});
   }
 
-  void filter_tile(FloatWorker<T>& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const override {
+  void filter_tile(FloatWorker<T>& worker, const Tile& tile, BandView<const std::byte> in,
+                   BandView<std::byte> out) const override {
     const int length = int(rows_.length(tile.x1 - tile.x0));
     const auto fill = [&](int slot) {
       const T* source =
@@ -145,16 +146,19 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
 }  // namespace
 }  // namespace cpu
 
-std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options) {
-  return with_depth(problem.depth, [&](auto tag) -> std::unique_ptr<Plan> {
-    using T = typename decltype(tag)::type;
+std::unique_ptr<BandPlan> prepare_direct_bands(const Problem& problem, const PlanOptions& options,
+                                               std::optional<double> border_alpha) {
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<BandPlan> {
     const auto mask = prepare_mask<T>(problem.mask);
-    if constexpr (std::is_same_v<T, std::uint8_t>) {
+    if constexpr (std::is_same_v<T, std::uint8_t>)
       return std::make_unique<cpu::IntegerPlan>(problem, options, mask);
-    } else {
-      return std::make_unique<cpu::FloatPlan<T>>(problem, options, mask);
-    }
+    else
+      return std::make_unique<cpu::FloatPlan<T>>(problem, options, mask, border_alpha);
   });
+}
+
+std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options) {
+  return prepare_direct_bands(problem, options, {});
 }
 
 }  // namespace convfilt

@@ -38,8 +38,8 @@ TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
 
 // A row has one pixel more on the right than the mask reaches, which is the last pair's partner.
 template <class T>
-SourceRows<T> source_rows(const Problem& problem) {
-  return {problem, problem.lead_x(), problem.mask.width - problem.lead_x()};
+SourceRows<T> source_rows(const Problem& problem, std::optional<double> border_alpha = {}) {
+  return {problem, problem.lead_x(), problem.mask.width - problem.lead_x(), border_alpha};
 }
 
 template <class T>
@@ -113,8 +113,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
     return worker;
   }
 
-  void filter_tile(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const override {
+  void filter_tile(IntegerWorker& worker, const Tile& tile, BandView<const std::byte> in,
+                   BandView<std::byte> out) const override {
     const int n = samples(tile);
     sweep(
         tile.y0, tile.y1, 2, 2, columns_.slots,
@@ -127,7 +127,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
         });
   }
 
-  void pass_two_rows(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
+  void pass_two_rows(IntegerWorker& worker, const Tile& tile, BandView<const std::byte> in,
                      int slot) const {
     const int n = samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
     const int y = tile.y0 - lead_y_ + 2 * slot;
@@ -167,10 +167,11 @@ struct FloatWorker {
 template <class T>
 class FloatPlan final : public TiledPlan<FloatWorker<T>> {
  public:
-  FloatPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
+  FloatPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask,
+            std::optional<double> border_alpha)
       : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.terms.size(), mask.height() + 1),
                                   multiply_adds(mask), options),
-        rows_(source_rows<T>(problem)),
+        rows_(source_rows<T>(problem, border_alpha)),
         slots_(mask.height() + 1),
         lead_y_(problem.lead_y()) {
     for (const auto& [row, column] : mask.terms) {
@@ -202,8 +203,8 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
                        {}});
   }
 
-  void filter_tile(FloatWorker<T>& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const override {
+  void filter_tile(FloatWorker<T>& worker, const Tile& tile, BandView<const std::byte> in,
+                   BandView<std::byte> out) const override {
     const int n = this->samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
     const auto fill = [&](int slot) {
       const T* source =
@@ -234,16 +235,20 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
 }  // namespace
 }  // namespace cpu
 
-std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
-  return with_depth(problem.depth, [&](auto tag) -> std::unique_ptr<Plan> {
-    using T = typename decltype(tag)::type;
+std::unique_ptr<BandPlan> prepare_separable_bands(const Problem& problem,
+                                                  const PlanOptions& options,
+                                                  std::optional<double> border_alpha) {
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<BandPlan> {
     const auto mask = prepare_separable<T>(problem.mask);
-    if constexpr (std::is_same_v<T, std::uint8_t>) {
+    if constexpr (std::is_same_v<T, std::uint8_t>)
       return std::make_unique<cpu::IntegerPlan>(problem, options, mask);
-    } else {
-      return std::make_unique<cpu::FloatPlan<T>>(problem, options, mask);
-    }
+    else
+      return std::make_unique<cpu::FloatPlan<T>>(problem, options, mask, border_alpha);
   });
+}
+
+std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
+  return prepare_separable_bands(problem, options, {});
 }
 
 }  // namespace convfilt
