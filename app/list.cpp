@@ -7,11 +7,12 @@
 
 #include "app/commands.hpp"
 #include "kernels/backend/devices.hpp"
+#include "src/auto/choice.hpp"
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
-#include "src/base/width.hpp"
-#include "src/compare/contenders.hpp"
-#include "src/compare/table.hpp"
+#include "src/base/table.hpp"
+#include "src/base/terminal.hpp"
 #include "src/mask/file.hpp"
 
 namespace convfilt {
@@ -113,10 +114,6 @@ void run(const ListCommand& command) {
   print_text(text);
 }
 
-void run(const Answer& answer) {
-  print_text(answer.text);
-}
-
 void print_text(std::string_view text) {
   print_result(wrapped(text, terminal_width(STDOUT_FILENO)));
 }
@@ -125,6 +122,11 @@ void print_result(std::string_view text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (std::fflush(stdout) != 0 || !whole)
     throw IoError("standard output: cannot write; is the disk full or the pipe closed?");
+}
+
+void write_result(const std::string& path, const std::string& text) {
+  if (path == "-") return print_result(text);
+  write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
 }
 
 }  // namespace convfilt

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "app/commands.hpp"
 #include "app/grammar/grammar.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
@@ -41,7 +40,7 @@ int main(int argc, char** argv) {
     // A message to a file at its size limit is lost, but the signal must not replace the exit code.
     std::signal(SIGXFSZ, SIG_IGN);
     set_loudness(Loudness::normal);
-    std::visit([](const auto& command) { run(command); }, parse(argc, argv, defaults));
+    parse(argc, argv, defaults)();
     return kDone;
   } catch (const UsageError& error) {
     return fail(kUsage, with_origin(error.what(), defaults, words));

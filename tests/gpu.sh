@@ -48,8 +48,8 @@ export CONVFILT=$bin/convfilt CONVFILT_FILTERS=$PWD/filters
 if [ ! -e "$bin/../share/convfilt/filters" ]; then
   mkdir -p "$bin/../share/convfilt" && ln -s "$PWD/filters" "$bin/../share/convfilt/filters"
 fi
-lesson=$bin/../share/convfilt/lesson/kernels
-[ -e "$lesson/lesson" ] || { mkdir -p "$lesson" && ln -s "$PWD/kernels/lesson" "$lesson/lesson"; }
+lesson=$bin/../share/convfilt/lesson/src/lab/try
+[ -e "$lesson/runtime" ] || { mkdir -p "$lesson" && ln -s "$PWD/src/lab/try/runtime" "$lesson/runtime"; }
 
 # Every combination of the cases, as in the step cli. The large test cases fill the device's memory, so they run alone.
 tests() {

@@ -8,22 +8,27 @@ tree=${1:-$(dirname "$0")/..}
 cd "$tree" || exit 2
 
 # An include may name its own room and those below.
+# So nothing that filters includes anything of the lab.
 rooms="
+app/lab src/lab/try src/lab/tune src/lab/compare src/lab/explain src/lab
 app
-src/library src/batch src/lesson src/compare src/explain src/filter src/auto src/picture src/mask src/base
+src/library src/run src/filter src/auto src/picture src/mask src/base
 kernels/registry kernels/cpu
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
-kernels/textbook kernels/transform kernels/lesson kernels/plan kernels/backend kernels/contract
+kernels/textbook kernels/transform kernels/plan kernels/backend kernels/contract
 kernels/loose"
 
 # A word, as a regular expression; then the only places it may stand in, as one.
 foreign='
 CLI::|<CLI/ ^app/grammar/
-\<cv::|<opencv2/ ^src/picture/|^kernels/backend/host/fft\.cpp$
-lcms2\.h|jpeglib\.h|<png\.h>|tiffio\.h|<webp/|<libheif/|<jxl/|nvimgcodec|<exiv2/ ^src/picture/
+\<cv::|<opencv2/ ^src/picture/modules/|^kernels/backend/host/fft\.cpp$
+jpeglib\.h|<png\.h>|tiffio\.h|<webp/|nvimgcodec ^src/picture/codecs/
+<libheif/|<jxl/ ^src/picture/modules/
+<lcms2 ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/
-<cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/
-\<tbb::|<tbb/|<oneapi/ ^src/batch/|^kernels/cpu/
+<cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/|^src/lab/try/runtime/
+#include."app/ ^app/
+\<tbb::|<tbb/|<oneapi/ ^src/run/|^kernels/cpu/
 '
 
 mapfile -t files < <(find app src kernels -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \) | sort)
@@ -35,7 +40,8 @@ fi
 awk -v rooms="$rooms" '
   function room(path,   parts, n) {
     n = split(path, parts, "/")
-    if (parts[1] == "app") return "app"
+    if (parts[1] == "app") return parts[2] == "lab" ? "app/lab" : "app"
+    if (parts[2] == "lab") return n > 3 ? "src/lab/" parts[3] : "src/lab"
     if (parts[1] == "kernels" && n == 2) return parts[2] ~ /^registry/ ? "kernels/registry" : "kernels/loose"
     return parts[1] "/" parts[2]
   }

@@ -12,7 +12,6 @@
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
-#include "src/explain/overlap_costs.hpp"
 #include "src/filter/edge.hpp"
 
 namespace convfilt {
@@ -210,7 +209,8 @@ void add_explain_rows(ClashTable& table) {
       "--table", "--flip", [=](Value lists, Value flip) { return is_on(flip) && has_masks(lists); },
       "--table: its masks have equal weights; leave out --flip");
   for (const Setting setting : kSettings) {
-    const bool of_overlap = std::ranges::count(kOverlapSettings, setting) > 0;
+    const bool of_overlap =
+        setting == Setting::domain || setting == Setting::block || setting == Setting::part;
     table.excludes(
         "--table", option_name(setting),
         [=](Value lists, Value) { return has_masks(lists) || !of_overlap; },

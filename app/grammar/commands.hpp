@@ -1,23 +1,54 @@
 /// The options and arguments of each command, bound to its struct and checked.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "app/grammar/binder.hpp"
+#include "app/grammar/help.hpp"
 #include "app/options.hpp"
 
 namespace convfilt {
 
+/// What the command line asks for: a call does it.
+using Command = std::function<void()>;
+
+/// A command that is no filter.
+struct OtherCommand {
+  CommandHelp help;
+  Command (*declare)(Binder& binder);  ///< null where this build lacks the command
+};
+
+// These are in app/lab/; a build without the lab lacks them.
+extern const OtherCommand kCompare, kExplain, kTune, kTry;
+
+/// Binds the options to a new command, which the call has run() do.
+template <class OneCommand>
+Command declare_as(Binder& binder) {
+  const auto command = std::make_shared<OneCommand>();
+  declare(binder, *command);
+  return [command] { run(*command); };
+}
+
 /// `command` is to be a command without values, and must outlive the binder.
 void declare(Binder& binder, FilterCommand& command);
-void declare(Binder& binder, CompareCommand& command);
-void declare(Binder& binder, ExplainCommand& command);
-void declare(Binder& binder, TuneCommand& command);
 void declare(Binder& binder, MaskCommand& command);
 void declare(Binder& binder, MergeCommand& command);
-void declare(Binder& binder, TryCommand& command);
 void declare(Binder& binder, ListCommand& command);
 void declare(Binder& binder, GenerateCommand& command);
 
 // What several commands have.
+
+/// Channels of pictures that are not read.
+inline const Choices<int> kChannels = {{"1", 1}, {"3", 3}};
+
+/// The WxH of --size. Throws UsageError.
+Extent size_in(const std::string& word);
+
+/// Throws UsageError where a picture of that --size has more pixels, or none.
+void check_pixels(const Extent& size, std::int64_t most);
 
 /// --device, --threads and --pitch.
 void device_options(Binder& binder, ConvolverOptions& convolver);

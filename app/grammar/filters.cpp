@@ -1,7 +1,7 @@
 #include "app/grammar/filters.hpp"
 
 #include "src/filter/edge.hpp"
-#include "src/filter/picture_filter.hpp"
+#include "src/filter/mask.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 
@@ -27,12 +27,12 @@ FilterOption mask_argument() {
       .name = "MASK", .letters = "MASK", .text = "A text file, or a name (convfilt list masks)"};
 }
 
-PictureFilter find_edges_of(const FilterValues& values) {
+FilterPtr find_edges_of(const FilterValues& values) {
   EdgeOptions edge{values.word("--method"), values.word("--direction"), {}};
   if (values.has("--sigma")) edge.sigma = values.number("--sigma");
   std::vector<Mask> masks = edge_masks(edge);
   for (Mask& mask : masks) mask = values.finished(mask);
-  return edges_by(masks);
+  return edge_filter(masks);
 }
 
 // A filter is one entry: its name, what help says, its options, and what makes it.
@@ -46,9 +46,9 @@ const FilterLine kFilters[] = {
      {number("--sigma", "S", 2, {0, kMaxSigma, true}, "Sigma of the Gaussian, in pixels"),
       whole("--box", "N", {}, {1, kMaxMaskSide}, "Take the mean of a box of NxN pixels instead")},
      [](const FilterValues& values) {
-       return filter_by(values.finished(values.has("--box")
-                                            ? box_mask(int(values.number("--box")))
-                                            : gaussian_mask(values.number("--sigma"))));
+       return mask_filter(values.finished(values.has("--box")
+                                              ? box_mask(int(values.number("--box")))
+                                              : gaussian_mask(values.number("--sigma"))));
      }},
     {{"sharpen", "Unsharp mask: add what a blur takes away",
       "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes\n"
@@ -59,7 +59,7 @@ const FilterLine kFilters[] = {
      {number("--amount", "A", 1, {0, kMaxAmount}, "How much to add"),
       number("--sigma", "S", 1, {0, kMaxSigma, true}, "Size of the details, in pixels")},
      [](const FilterValues& values) {
-       return filter_by(
+       return mask_filter(
            values.finished(sharpen_mask(values.number("--amount"), values.number("--sigma"))));
      }},
     {{"edge", "Where brightness changes: Sobel, Scharr, Prewitt, Laplacian, LoG",
@@ -79,7 +79,7 @@ const FilterLine kFilters[] = {
       "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
      {mask_argument()},
      [](const FilterValues& values) {
-       return filter_by(values.finished(load_mask(values.word("MASK"))));
+       return mask_filter(values.finished(load_mask(values.word("MASK"))));
      }},
 };
 

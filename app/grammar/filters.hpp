@@ -10,7 +10,7 @@
 
 #include "app/grammar/help.hpp"
 #include "kernels/problem.hpp"
-#include "src/filter/picture_filter.hpp"
+#include "src/filter/filter.hpp"
 
 namespace convfilt {
 
@@ -46,7 +46,7 @@ struct FilterValues {
 struct FilterLine {
   CommandHelp help;
   std::vector<FilterOption> options;
-  PictureFilter (*make)(const FilterValues& values);
+  FilterPtr (*make)(const FilterValues& values);
 };
 
 std::span<const FilterLine> filters();

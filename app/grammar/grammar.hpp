@@ -1,12 +1,12 @@
-/// The grammar of the command line: from argv to plain structs. The command-line library's words
+/// The grammar of the command line: from argv to a command. The command-line library's words
 /// appear only in this folder.
 #pragma once
 
 #include <vector>
 
+#include "app/grammar/commands.hpp"
 #include "app/grammar/defaults.hpp"
 #include "app/grammar/help.hpp"
-#include "app/options.hpp"
 
 namespace convfilt {
 

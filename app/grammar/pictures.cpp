@@ -7,8 +7,9 @@
 #include "app/grammar/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/settings.hpp"
-#include "src/batch/shard.hpp"
 #include "src/picture/formats.hpp"
+#include "src/run/codec_choice.hpp"
+#include "src/run/shard.hpp"
 
 namespace convfilt {
 namespace {
@@ -62,36 +63,36 @@ void complete_names(Names& names, Selection& selection) {
 }
 
 /// Which option asks for a folder, since one picture has no use for it; empty if none does.
-std::string folder_option(const PictureOptions& picture, bool has_shard, bool has_out_folder) {
-  const FolderOptions& folder = picture.folder;
-  const Selection& selection = folder.selection;
+std::string folder_option(const FilterCommand& command, bool has_shard, bool has_out_folder) {
+  const Batch& batch = command.batch;
+  const Selection& selection = batch.selection;
   // One picture has a use for these, too, where OUT can be a picture.
   const bool is_folder =
       selection.out != "-" && selection.format.empty() && !find_format(extension_of(selection.out));
   const std::pair<const char*, bool> options[] = {
-      {"--if-exists", is_folder && folder.if_exists != IfExists::overwrite},
-      {"--newer", is_folder && folder.newer},
-      {"--resume", is_folder && folder.resume},
-      {"--dry-run", is_folder && picture.dry_run},
-      {"--fail-fast", is_folder && folder.schedule.fail_fast},
-      {"--json", is_folder && picture.json},
+      {"--if-exists", is_folder && batch.if_exists != IfExists::overwrite},
+      {"--newer", is_folder && batch.newer},
+      {"--resume", is_folder && batch.resume},
+      {"--dry-run", is_folder && command.dry_run},
+      {"--fail-fast", is_folder && batch.fail_fast},
+      {"--json", is_folder && command.json},
       {"--files-from", !selection.files_from.empty()},
       {"--recursive", selection.recursive},
       {"--glob", !selection.globs.empty()},
       {"--follow-links", selection.follow_links},
       {"--name", selection.name != Selection{}.name},
       {"--shard", has_shard},
-      {"--codec=gpu", picture.codec == CodecKind::gpu},
-      {"--devices", !picture.devices.empty()},
+      {"--codec=gpu", batch.codec == CodecKind::gpu},
+      {"--devices", !batch.devices.empty()},
       {"-o", has_out_folder}};
   for (const auto& [option, is_given] : options)
     if (is_given) return option;
   return "";
 }
 
-void folder_options(Binder& binder, PictureOptions& picture, const std::shared_ptr<Names>& names) {
-  FolderOptions& folder = picture.folder;
-  Selection& selection = folder.selection;
+void folder_options(Binder& binder, FilterCommand& command, const std::shared_ptr<Names>& names) {
+  Batch& batch = command.batch;
+  Selection& selection = batch.selection;
   binder.group("Many pictures");
   binder.option("-o,--out-folder", "FOLDER", names->out_folder,
                 "Folder for the results. All other names are then inputs");
@@ -106,53 +107,53 @@ void folder_options(Binder& binder, PictureOptions& picture, const std::shared_p
               "Follow links to folders, and to files elsewhere");
   binder.option("--name", "TEMPLATE", selection.name,
                 "Names of the results (default {stem}{ext}), such as {stem}_blur{ext}");
-  binder.choice("--if-exists", folder.if_exists, kIfExists, "What to do if a result is there");
-  binder.flag("--newer", folder.newer, "Only pictures that are newer than their results");
-  binder.flag("--resume", folder.resume,
+  binder.choice("--if-exists", batch.if_exists, kIfExists, "What to do if a result is there");
+  binder.flag("--newer", batch.newer, "Only pictures that are newer than their results");
+  binder.flag("--resume", batch.resume,
               "Only what an earlier run of the command left undone. The journal beside the results "
               "records it");
   const auto has_shard = std::make_shared<bool>(false);
-  const auto read_shard = [&folder, has_shard](const std::string& word) {
-    folder.shard = shard_in(word, [](const char* variable) { return std::getenv(variable); });
+  const auto read_shard = [&batch, has_shard](const std::string& word) {
+    batch.shard = shard_in(word, [](const char* variable) { return std::getenv(variable); });
     *has_shard = true;
   };
   binder.option("--shard", "I/N", read_shard,
                 "Part I of N, from 1, for one of N machines. auto takes both numbers from the "
                 "variables of Slurm and other launchers, auto/N only I, as on Kubernetes");
-  binder.choice("--codec", picture.codec, kCodecs,
+  binder.choice("--codec", batch.codec, kCodecs,
                 "Read and write JPEGs on the CPU, or on GPUs by nvImageCodec. The two round "
                 "differently, so one run never mixes them; with --shard, auto takes the CPU, so "
                 "that shards agree");
-  binder.option("--devices", "LIST", picture.devices,
+  binder.option("--devices", "LIST", batch.devices,
                 "CUDA devices that share the pictures: all, or numbers such as 0,1 (default all)");
-  binder.flag("--fail-fast", folder.schedule.fail_fast, "Stop after the first failure");
-  binder.flag("--dry-run", picture.dry_run, "Print what would be done, and do nothing");
-  binder.flag("--json", picture.json,
+  binder.flag("--fail-fast", batch.fail_fast, "Stop after the first failure");
+  binder.flag("--dry-run", command.dry_run, "Print what would be done, and do nothing");
+  binder.flag("--json", command.json,
               "Print a line of JSON for each picture, done or not, on standard output. A name "
               "that is not UTF-8 is there percent-encoded, too");
   const auto hides_progress = std::make_shared<bool>(false);
   binder.flag("--no-progress", *hides_progress, "Show no progress bar on a terminal");
-  const auto read_memory = [&folder](const std::string& word) {
-    folder.schedule.max_memory = bytes_in("--max-memory", word);
+  const auto read_memory = [&batch](const std::string& word) {
+    batch.max_memory = bytes_in("--max-memory", word);
   };
   binder.option("--max-memory", "BYTES", read_memory,
                 "Most memory for all pictures in work, such as 500M or 2G (default: no limit). "
                 "For a picture that is filtered as a whole, it is an estimate. Pipes go through "
                 "a file in $TMPDIR, else in /var/tmp");
-  binder.then([&picture, names, has_shard, hides_progress] {
-    picture.progress = !*hides_progress;
-    if (!picture.devices.empty()) device_numbers(picture.devices);
+  binder.then([&command, names, has_shard, hides_progress] {
+    command.progress = !*hides_progress;
+    if (!command.batch.devices.empty()) device_numbers(command.batch.devices);
     const bool has_out_folder = !names->out_folder.empty();
-    complete_names(*names, picture.folder.selection);
-    picture.needs_folder = folder_option(picture, *has_shard, has_out_folder);
+    complete_names(*names, command.batch.selection);
+    command.needs_folder = folder_option(command, *has_shard, has_out_folder);
   });
 }
 
-void file_options(Binder& binder, PictureOptions& picture) {
-  WriteOptions& write = picture.folder.schedule.write;
+void file_options(Binder& binder, Batch& batch) {
+  WriteOptions& write = batch.write;
   binder.group("Files");
   const auto read_format = [&](const std::string& word) {
-    write.format = picture.folder.selection.format = word;
+    write.format = batch.selection.format = word;
   };
   binder.option("--format", "NAME", read_format,
                 "Format of OUT, such as png (default: by its name)");
@@ -167,20 +168,15 @@ void file_options(Binder& binder, PictureOptions& picture) {
                 "Compression of PNG and TIFF: 0, none, to 9, smallest (default: fast)");
   binder.flag("--strip", write.strip,
               "Leave out metadata, such as places and dates. The colour profile stays");
-  binder.flag("--in-place", picture.folder.selection.in_place,
-              "Allow OUT to be the same file as IN");
-  reading_options(binder, picture.folder.schedule.read);
-  binder.then([&picture] {
-    ScheduleOptions& schedule = picture.folder.schedule;
-    schedule.write.loader = schedule.read.loader;
-  });
+  binder.flag("--in-place", batch.selection.in_place, "Allow OUT to be the same file as IN");
+  reading_options(binder, batch.read);
+  binder.then([&batch] { batch.write.loader = batch.read.loader; });
 }
 
 }  // namespace
 
 void declare(Binder& binder, FilterCommand& command) {
   const auto names = std::make_shared<Names>();
-  PictureOptions& picture = command.picture;
   for (const FilterOption& option : command.line->options)
     if (option.is_argument()) bind(binder, option, command.values);
   // With --files-from or -o there may be one name, or none.
@@ -196,17 +192,18 @@ void declare(Binder& binder, FilterCommand& command) {
   for (const FilterOption& option : command.line->options)
     if (!option.is_argument()) bind(binder, option, command.values);
 
-  Request& request = picture.convolver.request;
+  ConvolverOptions& convolver = command.batch.convolver;
+  Request& request = convolver.request;
   binder.group("How to compute");
   binder.option("--strategy", "NAME", request.strategy,
                 "Way to convolve (convfilt list strategies)", strategy_names(this_machine()));
-  device_options(binder, picture.convolver);
-  border_options(binder, picture.convolver);
+  device_options(binder, convolver);
+  border_options(binder, convolver);
   binder.flag("--flip", command.values.flip, "Turn the mask by 180 degrees: true convolution");
   binder.flag("--normalize", command.values.normalize,
               "Scale the weights to sum to 1. Of a mask that finds edges, the positive ones do");
 
-  Mapping& mapping = picture.mapping;
+  Mapping& mapping = command.mapping;
   binder.group("What is filtered");
   binder.flag("--linear", mapping.linear,
               "Filter linear light, by IN's colour profile or sRGB's curve");
@@ -221,10 +218,10 @@ void declare(Binder& binder, FilterCommand& command) {
                 "What becomes of responses below 0. clamp makes them 0, abs takes their size, "
                 "signed adds half of each response to the middle of the range");
 
-  file_options(binder, picture);
-  folder_options(binder, picture, names);
+  file_options(binder, command.batch);
+  folder_options(binder, command, names);
   setting_options(binder, request);
-  message_options(binder, picture.loudness);
+  message_options(binder, command.loudness);
 }
 
 void device_options(Binder& binder, ConvolverOptions& convolver) {

@@ -21,7 +21,9 @@
 /// RowResultOf<T>; for floats a row is one chain from zero, left to right, and a column one chain
 /// from zero, top to bottom. The row pass takes a ghost row of Border::constant like any other,
 /// which gives ghost_row_result. The inner loops are in integer_rows.cpp and float_rows.cpp.
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -43,6 +45,7 @@ struct Tiling {
   TileCost cost;
   std::int64_t multiply_adds;  ///< of a sample
   int behind;
+  std::optional<double> border_alpha = {};
 };
 
 /// How a tile is walked down: `rows` output rows at a time, from `slots` slots of the ring, each of
@@ -55,15 +58,22 @@ struct Walk {
 
 /// Filters tile by tile. The ring holds pairs of 8-bit rows, or floats.
 template <class T>
-class TiledPlan : public Plan {
+class TiledPlan : public BandPlan {
  public:
-  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) final {
+  Timing run_band(BandView<const std::byte> in, BandView<std::byte> out) final {
     const auto start = std::chrono::steady_clock::now();
-    parallel_for(int(tiles_.size()), threads_, [&](int worker, int index) {
+    const auto filter = [&](int worker, int index) {
       auto& own = workers_[std::size_t(worker)];
       if (!own) own = std::make_unique<Worker>(make_worker());
-      filter_tile(*own, tiles_[std::size_t(index)], in, out);
-    });
+      Tile tile = tiles_[std::size_t(index)];
+      tile.y0 = std::max(tile.y0, out.top);
+      tile.y1 = std::min(tile.y1, out.top + out.height);
+      if (tile.y0 < tile.y1) filter_tile(*own, tile, in, out);
+    };
+    if (threads_ == 1)
+      for (int index = 0; index < int(tiles_.size()); ++index) filter(0, index);
+    else
+      parallel_for(int(tiles_.size()), threads_, filter);
     const std::chrono::duration<double, std::milli> spent =
         std::chrono::steady_clock::now() - start;
     Timing timing;
@@ -90,7 +100,8 @@ class TiledPlan : public Plan {
         tiles_(cut_in_tiles(problem, tiling.cost, threads_)),
         // Behind each term's row sums there is room for what vectors write beyond their end.
         pitch_((std::size_t(widest(tiles_)) * std::size_t(channels_) + kSlack + 63) / 64 * 64),
-        source_(problem, problem.lead_x(), tiling.behind),
+        source_(problem, problem.lead_x(), tiling.behind,
+                std::is_same_v<T, std::uint8_t> ? std::nullopt : tiling.border_alpha),
         lead_y_(problem.lead_y()),
         terms_(terms),
         walk_(std::move(walk)),
@@ -100,14 +111,14 @@ class TiledPlan : public Plan {
   }
 
   /// Fills a slot of the ring for the tile's columns.
-  virtual void fill(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+  virtual void fill(Worker& worker, const Tile& tile, BandView<const std::byte> in,
                     int slot) const = 0;
 
   /// Computes n samples of output rows from the worker's sources. Rows below the tile are null.
   virtual void emit(const Worker& worker, int n, T* const* out) const = 0;
 
   /// A source row of the tile, from the first sample that its outputs need.
-  const T* source_row(Worker& worker, const Tile& tile, PictureView<const std::byte> in, int row,
+  const T* source_row(Worker& worker, const Tile& tile, BandView<const std::byte> in, int row,
                       int buffer) const {
     return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, worker.gathered.row(buffer));
   }
@@ -123,15 +134,16 @@ class TiledPlan : public Plan {
     return worker;
   }
 
-  void filter_tile(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
-                   PictureView<std::byte> out) const {
+  void filter_tile(Worker& worker, const Tile& tile, BandView<const std::byte> in,
+                   BandView<std::byte> out) const {
     const auto fill_slot = [&](int slot) { fill(worker, tile, in, slot); };
     sweep(tile.y0, tile.y1, walk_.rows, walk_.rows_per_slot, walk_.slots, fill_slot,
           [&](int y, int first) {
             worker.ring.resolve(walk_.places, first, worker.sources);
             T* rows[4] = {};
             for (int r = 0; r < walk_.rows && y + r < tile.y1; ++r)
-              rows[r] = reinterpret_cast<T*>(out.row(y + r)) + std::ptrdiff_t(tile.x0) * channels_;
+              rows[r] = reinterpret_cast<T*>(out.row(y + r - out.top)) +
+                        std::ptrdiff_t(tile.x0) * channels_;
             emit(worker, samples(tile), rows);
           });
   }
@@ -175,7 +187,7 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
   }
 
  private:
-  void fill(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+  void fill(Worker& worker, const Tile& tile, BandView<const std::byte> in,
             int slot) const override {
     const int length = source_length(tile);
     TwoRows rows{};
@@ -227,7 +239,7 @@ class FloatPlan final : public TiledPlan<T> {
         finish_(finish) {}
 
  private:
-  void fill(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+  void fill(Worker& worker, const Tile& tile, BandView<const std::byte> in,
             int slot) const override {
     const T* const source = this->source_row(worker, tile, in, slot, 0);
     float* to = worker.ring.row(slot);
@@ -271,13 +283,14 @@ TileCost separable_cost(const Problem& problem, std::size_t terms, int slots) {
 }  // namespace
 }  // namespace cpu
 
-std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options) {
+std::unique_ptr<BandPlan> prepare_direct_bands(const Problem& problem, const PlanOptions& options,
+                                               std::optional<double> border_alpha) {
   using namespace cpu;
-  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<BandPlan> {
     const auto mask = prepare_mask<T>(problem.mask);
     const auto tiling = [&](int slots, std::int64_t cache_bytes) -> Tiling {
       return {direct_cost(problem, slots, cache_bytes), std::int64_t(mask.width) * mask.height,
-              mask.width - 1 - problem.lead_x()};
+              mask.width - 1 - problem.lead_x(), border_alpha};
     };
     if constexpr (std::is_same_v<T, std::uint8_t>) {
       // From this height on, pairs that serve 4 output rows save more in loads than they cost in
@@ -296,17 +309,19 @@ std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptio
   });
 }
 
-std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
+std::unique_ptr<BandPlan> prepare_separable_bands(const Problem& problem,
+                                                  const PlanOptions& options,
+                                                  std::optional<double> border_alpha) {
   using namespace cpu;
-  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<BandPlan> {
     const auto mask = prepare_separable<T>(problem.mask);
     const std::size_t terms = mask.terms.size();
     const auto& finish = mask.terms.back().column.finish;
     // A row has one pixel more behind than the mask reaches, which is the last pair's partner.
     const auto tiling = [&](int slots) -> Tiling {
       return {separable_cost(problem, terms, slots),
-              std::int64_t(terms) * (mask.width() + mask.height()),
-              mask.width() - problem.lead_x()};
+              std::int64_t(terms) * (mask.width() + mask.height()), mask.width() - problem.lead_x(),
+              border_alpha};
     };
     if constexpr (std::is_same_v<T, std::uint8_t>) {
       std::vector<IntegerRowPass> rows;
@@ -334,6 +349,14 @@ std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOp
                                             taps, std::move(columns), finish);
     }
   });
+}
+
+std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options) {
+  return prepare_direct_bands(problem, options, {});
+}
+
+std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
+  return prepare_separable_bands(problem, options, {});
 }
 
 }  // namespace convfilt

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/band.hpp"
 
 namespace convfilt {
 
@@ -19,14 +21,15 @@ inline constexpr int kSlack = 128;
 template <class T>
 class SourceRows {
  public:
-  SourceRows(const Problem& problem, int left, int right)
+  SourceRows(const Problem& problem, int left, int right, std::optional<double> border_alpha = {})
       : width_(problem.width),
         height_(problem.height),
         channels_(problem.channels),
         border_(problem.border),
-        ghost_(ghost_sample<T>(problem)),
+        ghost_(std::size_t(problem.channels), ghost_sample<T>(problem)),
         left_(left),
         right_(right) {
+    if (border_alpha && problem.channels == 4) ghost_[3] = T(*border_alpha);
     for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
     // The last tile may end beyond the picture, since Mode::full has outputs there.
     const int end = problem.out_width() + right;
@@ -41,17 +44,20 @@ class SourceRows {
 
   /// The samples of row y, which may lie outside the picture, for the output pixels [x0, x1). They
   /// stay in place where they lie in the picture's row, and kSlack more samples in it and in the
-  /// rows after it. Elsewhere they are gathered in `buffer`.
-  const T* row(PictureView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
+  /// rows after it. Elsewhere they are gathered in `buffer`. `in` is the picture, or a band that
+  /// has the row or the one that stands in for it. If it has neither, no weight reaches the row,
+  /// and any samples will do.
+  const T* row(BandView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
     const int first = x0 - left_, last = x1 + right_;  // ghost pixels included
-    const int source_y = border_index(border_, y, height_);
-    if (source_y < 0) {
-      std::fill_n(buffer, length(x1 - x0), ghost_);
+    const int at = row_index(in, y, border_, height_);
+    if (at < 0) {
+      T* out = buffer;
+      for (int x = first; x < last; ++x) out = std::copy_n(ghost_.data(), channels_, out);
       return buffer;
     }
-    const T* source = reinterpret_cast<const T*>(in.row(source_y));
+    const T* source = reinterpret_cast<const T*>(in.row(at));
     const std::ptrdiff_t samples_after = std::ptrdiff_t(width_ - last) * channels_;
-    const std::ptrdiff_t bytes_below = std::ptrdiff_t(height_ - 1 - source_y) * in.pitch;
+    const std::ptrdiff_t bytes_below = std::ptrdiff_t(in.height - 1 - at) * in.pitch;
     if (first >= 0 && last <= width_ &&
         samples_after + bytes_below / std::ptrdiff_t(sizeof(T)) >= kSlack) {
       return source + std::ptrdiff_t(first) * channels_;
@@ -71,13 +77,13 @@ class SourceRows {
 
  private:
   T* pixel(const T* source, int x, T* out) const {
-    if (x < 0) return std::fill_n(out, channels_, ghost_);
+    if (x < 0) return std::copy_n(ghost_.data(), channels_, out);
     return std::copy_n(source + std::ptrdiff_t(x) * channels_, channels_, out);
   }
 
   int width_, height_, channels_;
   Border border_;
-  T ghost_;
+  std::vector<T> ghost_;  ///< a ghost pixel
   int left_, right_;
   std::vector<int> before_, after_;  ///< the pixel that a ghost cell copies; -1 = the border value
 };

@@ -14,6 +14,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/mask/make.hpp"
 
 namespace convfilt {
 namespace {
@@ -514,6 +515,29 @@ std::vector<std::string> devices_of(const Strategy& strategy) {
   for (DeviceKind kind : kKinds)
     if (strategy.runs_on(kind)) names.emplace_back(name_of(kind));
   return names;
+}
+
+std::string never_takes(const Strategy& strategy, const Tuning& tuning, Depth depth) {
+  constexpr int kProbeSide = 256;   // of a picture that every strategy takes
+  constexpr int kSmoothSide = 101;  // of a mask smooth enough for coarse
+  std::string reason;
+  for (const int side : {3, 1, 5, kSmoothSide}) {
+    Problem problem;
+    problem.width = problem.height = kProbeSide;
+    problem.depth = depth;
+    problem.mask = gaussian_mask_of(side, side);
+    const std::string refusal = strategy.refusal(problem, tuning);
+    if (refusal.empty()) return "";
+    if (reason.empty()) reason = refusal;
+  }
+  return reason;
+}
+
+std::vector<Depth> depths_of(const Strategy& strategy) {
+  std::vector<Depth> depths;
+  for (const Depth depth : kDepths)
+    if (never_takes(strategy, {}, depth).empty()) depths.push_back(depth);
+  return depths;
 }
 
 }  // namespace convfilt

@@ -121,4 +121,12 @@ Cheapest cheapest(Family family, const CudaDevice& device, const Problem& proble
 const Strategy* first_in_order(Family family, DeviceKind kind, const Problem& problem,
                                const Machine& machine);
 
+/// Why the strategy takes no problem of that depth at all with these settings; empty where it takes
+/// some.
+std::string never_takes(const Strategy& strategy, const Tuning& tuning = {},
+                        Depth depth = Depth::u8);
+
+/// The depths of pictures that the strategy takes, under a small mask or a smooth one.
+std::vector<Depth> depths_of(const Strategy& strategy);
+
 }  // namespace convfilt

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +14,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "src/base/descriptor.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/signal_cleanup.hpp"
+#include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
 
 namespace convfilt {
@@ -25,30 +25,6 @@ namespace convfilt {
 namespace atomic_file {
 
 constexpr char kTemporary[] = ".convfilt-", kTemporaryEnd[] = ".tmp";
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void reset(int fd) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-  /// Closes now, since some file systems report a failed write only here.
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0 || errno == EINTR;
-  }
-
- private:
-  int fd_;
-};
 
 /// A temporary name in a folder, removed unless it was given away.
 class TemporaryName {
@@ -93,7 +69,6 @@ class TemporaryName {
 
 namespace {
 
-using atomic_file::Descriptor;
 using atomic_file::TemporaryName;
 
 constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
@@ -148,6 +123,11 @@ bool settle(int fd, const OutputTarget& target) {
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
+FileStamp stamp_in(const struct stat& info) {
+  return {std::uint64_t(info.st_size),
+          std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
 /// Whether this error means that the file system or kernel has no nameless files.
 bool has_no_nameless(int error) {
   return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
@@ -182,7 +162,7 @@ bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes
 int open_nameless(const std::string& what) {
   const char* own = std::getenv("TMPDIR");
   int error = ENOENT;
-  // Where /tmp is memory, /var/tmp is not.
+  // If /tmp is in memory, /var/tmp is not.
   for (const char* folder : {own, "/var/tmp", "/tmp", "/dev/shm"}) {
     if (!folder || !*folder) continue;
     int fd = ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -259,15 +239,6 @@ OutputTarget resolve_output(const std::string& path) {
   }
   return target;
 }
-
-namespace {
-
-FileStamp stamp_in(const struct stat& info) {
-  return {std::uint64_t(info.st_size),
-          std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
-}
-
-}  // namespace
 
 std::optional<FileStamp> stamp_of(const std::string& path) {
   struct stat info {};

@@ -1,12 +1,11 @@
 #include "src/base/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 
@@ -14,12 +13,8 @@ namespace convfilt {
 namespace {
 
 std::optional<int> number_in(const SettingInfo& info, std::string_view word) {
-  const char* end = word.data() + word.size();
-  int number = 0;
-  const auto [stop, error] = std::from_chars(word.data(), end, number);
-  if (error != std::errc() || stop != end || number < info.lowest || number > info.highest)
-    return std::nullopt;
-  return number;
+  const auto number = number_of_word<int>(word);
+  return number && *number >= info.lowest && *number <= info.highest ? number : std::nullopt;
 }
 
 int number_of(const SettingInfo& info, const std::string& word) {

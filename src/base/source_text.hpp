@@ -1,7 +1,6 @@
 /// A text file in memory, with errors that point at a place in it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -32,6 +31,9 @@ class SourceText {
   std::string_view text_;
   std::string file_name_;
 };
+
+/// The text without the blanks and tabs around it.
+std::string_view without_blanks(std::string_view text);
 
 /// `word` in single quotes, escaped as in SourceText::fail, and clipped after some 40 characters.
 std::string in_quotes(std::string_view word);

@@ -1,8 +1,8 @@
-/// Suggestions for misspelt words, and the error for a word that is not in a list.
+/// Words of messages: suggestions for misspelt ones, lists and plurals.
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +28,13 @@ std::string unknown_name(std::string_view kind, std::string_view word,
 
 /// "a, b and c"; `last` is the word before the last one.
 std::string listed(const std::vector<std::string>& words, std::string_view last = "and");
+
+/// ASCII letters in lower case.
+std::string lower_case(std::string text);
+
+/// "144 rows", "1 row".
+inline std::string plural(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 }  // namespace convfilt

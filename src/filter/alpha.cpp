@@ -1,159 +1,426 @@
 #include "src/filter/alpha.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
-#include "kernels/contract/border.hpp"
-#include "src/filter/rows.hpp"
+#include "src/base/errors.hpp"
+#include "src/filter/bands.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 namespace {
 
-constexpr int kAlpha = 3;  ///< index in BGRA
+constexpr int kColours = 3, kPixel = 4;  // BGR, BGRA
 
-/// Calls `body(from, to)` with the first samples of each pixel of two pictures of one size.
-template <class From, class To, class Body>
-void for_pixels(const Image& from, int threads, Image& to, Body&& body) {
-  const PictureView<const std::byte> source = from.view();
-  const PictureView<std::byte> target = to.view();
-  for_rows(from, threads, [&](int y) {
-    const From* s = row_of<From>(source, y);
-    To* t = row_of<To>(target, y);
-    for (int x = 0; x < source.width; ++x) {
-      body(s + std::ptrdiff_t(x) * source.channels, t + std::ptrdiff_t(x) * target.channels);
+Shape with_channels(Shape shape, int channels) {
+  shape.channels = channels;
+  return shape;
+}
+
+/// Copies the colours of a row.
+template <class T>
+void copy_colours(const T* from, int width, T* to) {
+  for (int x = 0; x < width; ++x, from += kPixel, to += kColours) std::copy_n(from, kColours, to);
+}
+
+/// Alpha as a sample, rounded and saturated to 0..opaque; NaN becomes 0.
+template <class T>
+T to_alpha(float alpha) {
+  constexpr double kFull = std::is_same_v<T, float> ? 1 : double(std::numeric_limits<T>::max());
+  return alpha > 0 ? to_sample<T>(std::min(double(alpha), kFull)) : T(0);
+}
+
+/// values = the lengths whose coordinates row y of the responses has, divided by these.
+void take_lengths(const std::vector<Image>& responses, const std::vector<double>& divisors, int y,
+                  std::vector<double>& values) {
+  values.resize(std::size_t(responses[0].width()) * std::size_t(responses[0].channels()));
+  const float* response = row_of<float>(responses[0].view(), y);
+  for (std::size_t x = 0; x < values.size(); ++x) values[x] = std::abs(response[x] / divisors[0]);
+  for (std::size_t i = 1; i < responses.size(); ++i) {
+    response = row_of<float>(responses[i].view(), y);
+    for (std::size_t x = 0; x < values.size(); ++x) {
+      const double other = response[x] / divisors[i];
+      values[x] = std::sqrt(values[x] * values[x] + other * other);
     }
-  });
+  }
+}
+
+/// Where the alpha of a row lies.
+struct AlphaRow {
+  const float* first;
+  int step;  ///< from pixel to pixel
+};
+
+/// Stores a row of `Count` channels, divided by alpha, in the picture's from channel `first` on.
+template <int Count, class Value, class T>
+void store_divided(const Value* values, AlphaRow alpha, double offset, int width, int first,
+                   T* to) {
+  const float* a = alpha.first;
+  for (int x = 0; x < width; ++x, values += Count, a += alpha.step, to += kPixel) {
+    for (int c = 0; c < std::min(Count, kColours); ++c)
+      to[first + c] = to_sample<T>(*a > 0 ? double(values[c]) / double(*a) + offset : 0.0);
+    to[kColours] = to_alpha<T>(*a);
+  }
+}
+
+/// Stores a row of a picture without alpha.
+template <class T>
+void store_plain(const double* values, int count, int width, int first, int channels, T* to) {
+  if (count == channels) {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * count; ++i)
+      to[i] = to_sample<T>(values[i]);
+  } else {
+    for (int x = 0; x < width; ++x)
+      to[std::ptrdiff_t(x) * channels + first] = to_sample<T>(values[x]);
+  }
 }
 
 }  // namespace
 
-int colour_channels(const Image& image) {
-  return image.has_alpha() ? kAlpha : image.channels();
-}
+class FloatWork::FloatWorker final : public Worker {
+ public:
+  explicit FloatWorker(const FloatWork& work)
+      : work_(work), rows_(work.rows_), responses_(work.rows_.size()) {}
 
-double opaque(Depth depth) {
-  return full_range(depth);
-}
+  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+    if (work_.is_whole()) return push_planes(in, out);
+    const int step = work_.band_step();
+    for (int y = 0; y < out.height; y += step)
+      filter(in, rows_of(out, y, std::min(step, out.height - y)), 0, in.channels, nullptr);
+  }
 
-std::vector<bool> opaque_rows(PictureView<const std::byte> picture, Depth depth) {
-  std::vector<bool> rows(std::size_t(picture.height), true);
-  if (picture.channels <= kAlpha) return rows;
-  with_depth(depth, [&]<class T>(TypeTag<T>) {
-    const T full = T(opaque(depth));
-    for (int y = 0; y < picture.height; ++y) {
-      const T* alpha = row_of<T>(picture, y) + kAlpha;
-      bool all = true;
-      for (int x = 0; x < picture.width; ++x)
-        all &= alpha[std::ptrdiff_t(x) * (kAlpha + 1)] == full;
-      rows[std::size_t(y)] = all;
+ private:
+  bool has_alpha() const { return work_.in.channels == kPixel; }
+
+  /// Strategies that take whole pictures pair or group channels, each in its own way, so that they
+  /// get one channel at a time.
+  void push_planes(BandView<const std::byte> in, BandView<std::byte> out) {
+    Image alpha;
+    if (!work_.alpha_.empty()) {
+      MaskRows(work_.alpha_[0]).push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
     }
+    for (int c = 0; c < std::min(in.channels, kColours); ++c)
+      filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
+    floats_ = {};
+    for (Image& response : responses_) response = {};
+  }
+
+  /// Filters `count` channels from `first` on. `alpha` is the result's, if a plane has it.
+  void filter(BandView<const std::byte> in, BandView<std::byte> out, int first, int count,
+              const Image* alpha) {
+    const BandView<const std::byte> floats = floats_of(in, out, first, count);
+    if (work_.is_whole() && rows_.size() > 1) work_.convolver_.next_picture();
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      rows_[i].push(floats, fitted(responses_[i], out, count));
+    with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
+      for_rows(out, threads(), [&](int y) {
+        // Rows of doubles are too large to be made anew for each row.
+        static thread_local std::vector<double> lengths;
+        const std::vector<double>& divisors = work_.responses_.divisors;
+        if (!divisors.empty()) take_lengths(responses_, divisors, y, lengths);
+        T* const to = row_of<T>(out, y);
+        if (!has_alpha())
+          return store_plain(lengths.data(), count, out.width, first, out.channels, to);
+        const AlphaRow by =
+            alpha ? AlphaRow{row_of<float>(alpha->view(), y), 1} : alpha_row<T>(in, out, y);
+        const auto store = [&](const auto* values) {
+          const double offset = work_.responses_.offset;
+          if (count == 1)
+            store_divided<1>(values, by, offset, out.width, first, to);
+          else
+            store_divided<kPixel>(values, by, offset, out.width, first, to);
+        };
+        if (divisors.empty())
+          store(row_of<float>(std::as_const(responses_[0]).view(), y));
+        else
+          store(std::as_const(lengths).data());
+      });
+    });
+  }
+
+  /// The alpha of row y of the result that no plane has: filtered with the colours, or the
+  /// picture's. What lies outside the picture is opaque.
+  template <class T>
+  AlphaRow alpha_row(BandView<const std::byte> in, BandView<std::byte> out, int y) const {
+    if (work_.responses_.filters_alpha)
+      return {row_of<float>(responses_[0].view(), y) + kColours, kPixel};
+    static thread_local std::vector<float> alpha;
+    alpha.assign(std::size_t(out.width), float(full_range(work_.in.depth)));
+    y += out.top + work_.offset_y;
+    if (y >= 0 && y < work_.in.height) {
+      const int left = work_.offset_x;
+      const T* from = row_of<T>(in, y - in.top) + kColours;
+      for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
+        alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
+    }
+    return {alpha.data(), 1};
+  }
+
+  /// `count` channels from `first` on, colours premultiplied.
+  BandView<const std::byte> floats_of(BandView<const std::byte> in, BandView<std::byte> out,
+                                      int first, int count) {
+    return with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
+      return converted(work_, in, out, threads(), count, Depth::f32, floats_,
+                       [&](const std::byte* row, std::byte* floats) {
+                         const T* from = reinterpret_cast<const T*>(row);
+                         float* to = reinterpret_cast<float*>(floats);
+                         if (!has_alpha() && count == in.channels) {
+                           std::copy_n(from, std::ptrdiff_t(in.width) * count, to);
+                         } else if (count == 1) {
+                           const bool weighted = has_alpha() && first < kColours;
+                           for (int x = 0; x < in.width; ++x, from += in.channels)
+                             to[x] = float(from[first]) * (weighted ? float(from[kColours]) : 1.0f);
+                         } else {
+                           for (int x = 0; x < in.width; ++x, from += kPixel, to += kPixel) {
+                             const float alpha = float(from[kColours]);
+                             for (int c = 0; c < kColours; ++c) to[c] = float(from[c]) * alpha;
+                             to[kColours] = alpha;
+                           }
+                         }
+                       });
+    });
+  }
+
+  /// Room for floats of a result.
+  static BandView<std::byte> fitted(Image& floats, BandView<std::byte> out, int channels) {
+    if (floats.width() != out.width || floats.height() != out.height)
+      floats = Image(out.width, out.height, channels, Depth::f32);
+    return {floats.view(), out.top};
+  }
+
+  int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
+
+  const FloatWork& work_;
+  std::vector<MaskRows> rows_;
+  Image floats_;
+  std::vector<Image> responses_;
+};
+
+FloatWork::FloatWork(const Shape& in, Responses responses, const Place& place)
+    : Work(place.convolver.problem_of(in, responses.masks[0], place.border_value), place.why_whole),
+      responses_(std::move(responses)),
+      convolver_(place.convolver) {
+  const double full = in.channels == kPixel ? full_range(in.depth) : 1;
+  const Shape plane{in.width, in.height, 1, Depth::f32};
+  const int runs = std::min(in.channels, kColours) * int(responses_.masks.size()) +
+                   (responses_.filters_alpha ? 1 : 0);
+  const auto rows_by = [&](const Mask& mask, double border_value) -> MaskRows {
+    return {convolver_.problem_of(plane, mask, border_value), in.channels, full, runs, place};
+  };
+  if (responses_.filters_alpha) alpha_.push_back(rows_by(responses_.masks[0], full));
+  for (const Mask& mask : responses_.masks)
+    rows_.push_back(rows_by(mask, place.border_value * full));
+  for (const MaskRows& rows : rows_)
+    if (!rows.why_whole.empty()) keep_whole(rows.why_whole);
+}
+
+void FloatWork::note_problems() const {
+  for (const MaskRows& rows : rows_)
+    if (!is_whole()) convolver_.note(rows.problem());
+}
+
+void FloatWork::keep_whole(const std::string& why) {
+  why_whole = why;
+  for (std::vector<MaskRows>* all : {&rows_, &alpha_})
+    for (MaskRows& rows : *all) rows.why_whole = why;
+}
+
+/// Rows of a band that are filtered at once: their floats stay in the second-level cache.
+int FloatWork::band_step() const {
+  constexpr std::ptrdiff_t kFloats = 1 << 18;
+  const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * in.channels;
+  return std::max(
+      {int(kFloats / (samples * std::ptrdiff_t(rows_.size() + 1))), 2 * (window.height - 1), 8});
+}
+
+Work::Needs FloatWork::needs(int rows) const {
+  constexpr std::int64_t kFloat = sizeof(float);
+  const auto masks = std::int64_t(rows_.size());
+  if (!is_whole()) {
+    // The picture's floats, the responses, and a plan's rows of them.
+    const std::int64_t samples = std::int64_t{in.width} * in.channels;
+    return {kFloat * samples * (std::min(band_step(), rows) + window.height) * (masks + 2)};
+  }
+  const std::int64_t result = kFloat * out.width * out.height;
+  Needs needs{kFloat * in.width * in.height + result * (masks + std::int64_t(alpha_.size()))};
+  if (rows_.size() > 1) convolver_.next_picture();
+  for (const std::vector<MaskRows>* all : {&rows_, &alpha_})
+    for (const MaskRows& each : *all) needs.plans += each.plan_bytes();
+  return needs;
+}
+
+std::unique_ptr<Worker> FloatWork::make_worker() const {
+  return std::make_unique<FloatWorker>(*this);
+}
+
+namespace {
+
+/// Whether all pixels of a row with alpha are opaque.
+bool is_opaque(const std::byte* row, int width, Depth depth) {
+  return with_depth(depth, [&]<class T>(TypeTag<T>) {
+    const T full = T(full_range(depth));
+    const T* alpha = reinterpret_cast<const T*>(row) + kColours;
+    bool all = true;
+    for (int x = 0; x < width; ++x) all &= alpha[std::ptrdiff_t(x) * kPixel] == full;
+    return all;
   });
-  return rows;
 }
 
-std::vector<bool> opaque_windows(const std::vector<bool>& rows, int height) {
-  std::vector<bool> windows(rows.size() - std::size_t(height) + 1);
-  int run = 0;  // opaque rows up to this one
-  for (std::size_t y = 0; y < rows.size(); ++y) {
-    run = rows[y] ? run + 1 : 0;
-    if (y + 1 >= std::size_t(height)) windows[y + 1 - std::size_t(height)] = run >= height;
+class AlphaWork final : public Work {
+ public:
+  AlphaWork(const Problem& whole, std::unique_ptr<Work> opaque,
+            std::unique_ptr<FloatWork> translucent, std::string refusal, Convolver& convolver)
+      : Work(whole, opaque->why_whole),
+        opaque_(std::move(opaque)),
+        translucent_(std::move(translucent)),
+        refusal_(std::move(refusal)),
+        convolver_(convolver),
+        threads_(is_whole() ? convolver.options().request.threads : 1) {}
+
+  Needs needs(int rows) const override {
+    Needs needs = opaque_->needs(rows);
+    const int rows_in = is_whole() ? in.height : rows + window.height;
+    needs.buffers += bytes_of({in.width, rows_in, kColours, in.depth}) +
+                     bytes_of({out.width, rows, kColours, in.depth});
+    if (!translucent_) return needs;
+    const Needs floats = translucent_->needs(rows);
+    return {std::max(needs.buffers, floats.buffers), needs.plans + floats.plans};
   }
-  return windows;
-}
 
-std::vector<bool> opaque_windows(const Image& image, const Window& window, Border border,
-                                 int out_height) {
-  const std::vector<bool> rows = opaque_rows(image.view(), image.depth());
-  std::vector<bool> under(std::size_t(out_height + window.height - 1));
-  for (int i = 0; i < int(under.size()); ++i) {
-    const int y = border_index(border, i - window.lead_y, image.height());
-    under[std::size_t(i)] = y < 0 || rows[std::size_t(y)];
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<AlphaWorker>(*this);
   }
-  return opaque_windows(under, window.height);
-}
 
-void put_opaque_rows(const Image& colours, const std::vector<bool>& rows, Image& out) {
-  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
-    const T full = T(opaque(out.depth()));
-    for (int y = 0; y < out.height(); ++y) {
-      if (!rows[std::size_t(y)]) continue;
-      const T* from = row_of<T>(colours.view(), y);
-      T* to = row_of<T>(out.view(), y);
-      for (int x = 0; x < out.width(); ++x, from += kAlpha, to += kAlpha + 1) {
-        std::copy_n(from, kAlpha, to);
-        to[kAlpha] = full;
+  /// The report names the choice for opaque rows. Only with a border that wraps does it name the
+  /// other choice where there are none.
+  void finish() const override {
+    if (wraps() && !is_whole() && !had_opaque_) convolver_.report_choice(translucent_->choice());
+  }
+
+ private:
+  class AlphaWorker final : public Worker {
+   public:
+    explicit AlphaWorker(const AlphaWork& work)
+        : work_(work),
+          opaque_(work.opaque_->make_worker()),
+          translucent_(work.translucent_ ? work.translucent_->make_worker() : nullptr) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      const std::vector<bool> opaque = opaque_windows(in, out);
+      if (work_.is_whole()) {
+        // Opaque rows are written over.
+        if (std::ranges::count(opaque, false) > 0) push_translucent(in, out);
+        if (std::ranges::count(opaque, true) > 0) push_opaque(in, out, opaque);
+        return;
+      }
+      for (int y = 0; y < out.height;) {
+        int end = y + 1;
+        while (end < out.height && opaque[std::size_t(end)] == opaque[std::size_t(y)]) ++end;
+        const BandView<std::byte> rows = rows_of(out, y, end - y);
+        if (opaque[std::size_t(y)])
+          push_opaque(in, rows, {});
+        else
+          push_translucent(in, rows);
+        y = end;
       }
     }
-  });
+
+   private:
+    /// For each row of the result whether all rows under the mask are opaque. Those outside the
+    /// picture are the border's, and a ghost cell is opaque.
+    std::vector<bool> opaque_windows(BandView<const std::byte> in, BandView<std::byte> out) const {
+      const int height = work_.window.height;
+      std::vector<bool> windows(std::size_t(out.height), false);
+      int run = 0;  // opaque rows up to this one
+      for (int i = 0; i < out.height + height - 1; ++i) {
+        const int y =
+            row_index(in, out.top + i - work_.window.lead_y, work_.border, work_.in.height);
+        run = y < 0 || is_opaque(in.row(y), in.width, work_.in.depth) ? run + 1 : 0;
+        if (i + 1 >= height) windows[std::size_t(i + 1 - height)] = run >= height;
+      }
+      return windows;
+    }
+
+    void push_translucent(BandView<const std::byte> in, BandView<std::byte> out) {
+      if (!translucent_) throw UsageError(work_.refusal_);
+      translucent_->push(in, out);
+    }
+
+    /// `rows` says which rows of the result are wanted; empty = all.
+    void push_opaque(BandView<const std::byte> in, BandView<std::byte> out,
+                     const std::vector<bool>& rows) {
+      work_.had_opaque_ = true;
+      const Depth depth = work_.in.depth;
+      Image made, filtered(out.width, out.height, kColours, depth);
+      const BandView<std::byte> result(filtered.view(), out.top);
+      with_depth(depth, [&]<class T>(TypeTag<T>) {
+        const auto colours = converted(work_, in, out, work_.threads_, kColours, depth, made,
+                                       [&](const std::byte* from, std::byte* to) {
+                                         copy_colours(reinterpret_cast<const T*>(from), in.width,
+                                                      reinterpret_cast<T*>(to));
+                                       });
+        opaque_->push(colours, result);
+        const T full = T(full_range(depth));
+        for_rows(out, work_.threads_, [&](int row) {
+          if (!rows.empty() && !rows[std::size_t(row)]) return;
+          const T* from = row_of<T>(result, row);
+          T* to = row_of<T>(out, row);
+          for (int x = 0; x < out.width; ++x, from += kColours, to += kPixel) {
+            std::copy_n(from, kColours, to);
+            to[kColours] = full;
+          }
+        });
+      });
+    }
+
+    const AlphaWork& work_;
+    std::unique_ptr<Worker> opaque_, translucent_;
+  };
+
+  std::unique_ptr<Work> opaque_;
+  std::unique_ptr<FloatWork> translucent_;
+  std::string refusal_;  ///< why there is no such work
+  Convolver& convolver_;
+  int threads_;
+  mutable std::atomic<bool> had_opaque_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Responses responses,
+                                 const Place& place, std::string text) {
+  const Problem whole = place.convolver.problem_of(in, responses.masks[0], place.border_value);
+  std::unique_ptr<FloatWork> translucent;
+  std::string refusal;
+  Place at = place;
+  try {
+    translucent = std::make_unique<FloatWork>(in, std::move(responses), place);
+    at.why_whole = translucent->why_whole;
+  } catch (const UsageError& error) {
+    // A strategy by name may take no floats, and an opaque picture has none.
+    refusal = "the picture has alpha, so its colours are filtered as floats, premultiplied; " +
+              std::string(error.what());
+  }
+  std::unique_ptr<Work> colours = opaque.begin(with_channels(in, kColours), at);
+  if (translucent && colours->is_whole()) translucent->keep_whole(colours->why_whole);
+  place.convolver.describe(std::move(text));
+  if (translucent) translucent->note_problems();
+  return std::make_unique<AlphaWork>(whole, std::move(colours), std::move(translucent),
+                                     std::move(refusal), place.convolver);
 }
 
 Image without_alpha(const Image& image, int threads) {
-  Image colours(image.width(), image.height(), kAlpha, image.depth());
+  Image colours(image.width(), image.height(), kColours, image.depth());
   with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
-    for_pixels<T, T>(image, threads, colours, [](const T* in, T* out) {
-      for (int c = 0; c < kAlpha; ++c) out[c] = in[c];
+    for_rows(image.view(), threads, [&](int y) {
+      copy_colours(row_of<T>(image.view(), y), image.width(), row_of<T>(colours.view(), y));
     });
   });
   return colours;
-}
-
-Image plane_like(const Image& image) {
-  return Image(image.width(), image.height(), 1, Depth::f32);
-}
-
-Image moved(const Image& plane, int x, int y, const Image& like, float fill) {
-  Image out = plane_like(like);
-  const int from = std::max(0, -x), to = std::min(out.width(), plane.width() - x);
-  for (int row = 0; row < out.height(); ++row) {
-    float* target = row_of<float>(out.view(), row);
-    std::fill_n(target, out.width(), fill);
-    if (row + y < 0 || row + y >= plane.height() || from >= to) continue;
-    const float* source = row_of<float>(plane.view(), row + y) + x;
-    std::copy(source + from, source + to, target + from);
-  }
-  return out;
-}
-
-void take_plane(const Image& image, int channel, int threads, Image& plane) {
-  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
-    for_pixels<T, float>(image, threads, plane,
-                         [channel](const T* in, float* out) { *out = float(in[channel]); });
-  });
-}
-
-void take_premultiplied(const Image& image, int channel, int threads, Image& plane) {
-  if (!image.has_alpha()) return take_plane(image, channel, threads, plane);
-  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
-    for_pixels<T, float>(image, threads, plane, [channel](const T* in, float* out) {
-      *out = float(in[channel]) * float(in[kAlpha]);
-    });
-  });
-}
-
-void store_colour(const Image& premultiplied, const Image& alpha, double offset, int channel,
-                  int threads, Image& out) {
-  const PictureView<const std::byte> alphas = alpha.view();
-  const PictureView<const std::byte> colours = premultiplied.view();
-  const PictureView<std::byte> target = out.view();
-  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
-    for_rows(alpha, threads, [&](int y) {
-      const float* colour = row_of<float>(colours, y);
-      const float* a = row_of<float>(alphas, y);
-      T* to = row_of<T>(target, y) + channel;
-      for (int x = 0; x < target.width; ++x) {
-        const double value = a[x] > 0 ? double(colour[x]) / double(a[x]) + offset : 0.0;
-        to[std::ptrdiff_t(x) * (kAlpha + 1)] = to_sample<T>(value);
-      }
-    });
-  });
-}
-
-void store_alpha(const Image& alpha, int threads, Image& out) {
-  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
-    for_pixels<float, T>(alpha, threads, out,
-                         [](const float* in, T* to) { to[kAlpha] = to_alpha<T>(*in); });
-  });
 }
 
 }  // namespace convfilt

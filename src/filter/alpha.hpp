@@ -1,82 +1,66 @@
-/// Pictures with alpha, taken apart into f32 planes that may be filtered, and put together again.
+/// Filters in floats, and pictures with alpha.
 ///
 /// A transparent pixel's colour must not bleed into its neighbours: colours are filtered
-/// premultiplied, c * a, and divided by the alpha of the result. Planes are one channel of f32:
-/// products of 8-bit samples are exact in it, and all strategies of a family give the same f32
-/// bytes.
+/// premultiplied, c * a, as f32 and in the picture's sample units, and divided by the alpha of the
+/// result. Products of 8-bit samples are exact in it, and all strategies of a family give the same
+/// f32 bytes.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <type_traits>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "src/filter/bands.hpp"
-#include "src/picture/image.hpp"
-#include "src/picture/sample_type.hpp"
+#include "src/filter/filter.hpp"
+#include "src/filter/mask_rows.hpp"
 
 namespace convfilt {
 
-/// Channels that carry colour: 3 of BGRA, else all.
-int colour_channels(const Image& image);
+/// What is done with a picture's samples as floats.
+struct Responses {
+  std::vector<Mask> masks;  ///< of one window, without offsets
+  /// Empty: the result is the response to the only mask. Else it is the root of the sum of squares
+  /// of responses divided by these, in double precision.
+  std::vector<double> divisors;
+  double offset = 0;           ///< a colour, so that it is added behind the division by alpha
+  bool filters_alpha = false;  ///< else alpha is kept
+};
 
-/// For each row whether all its pixels are opaque, as in a picture without alpha.
-std::vector<bool> opaque_rows(PictureView<const std::byte> picture, Depth depth);
+/// Filters the picture in floats. Where it has alpha, colours are premultiplied; the result's are 0
+/// where alpha is not above 0. The alpha of the result is rounded and saturated.
+class FloatWork final : public Work {
+ public:
+  FloatWork(const Shape& in, Responses responses, const Place& place);
 
-/// For each run of `height` rows whether all of them are opaque.
-std::vector<bool> opaque_windows(const std::vector<bool>& rows, int height);
+  /// Names its problems in the convolver's report, if it takes bands.
+  void note_problems() const;
 
-/// For each row of a filter's result whether all rows under the mask are opaque; those outside the
-/// picture are the border's, and a ghost cell is opaque.
-std::vector<bool> opaque_windows(const Image& image, const Window& window, Border border,
-                                 int out_height);
+  /// The choice for its first mask.
+  const Choice& choice() const { return rows_[0].choice(); }
 
-/// Copies those rows of a picture without alpha into one with alpha, where they become opaque.
-void put_opaque_rows(const Image& colours, const std::vector<bool>& rows, Image& out);
+  /// Takes the whole picture, since others do.
+  void keep_whole(const std::string& why);
 
-/// The 3 colours of a BGRA picture, in its own depth.
+  Needs needs(int rows) const override;
+  std::unique_ptr<Worker> make_worker() const override;
+
+ private:
+  class FloatWorker;
+
+  int band_step() const;
+
+  Responses responses_;
+  Convolver& convolver_;
+  std::vector<MaskRows> rows_;   ///< for each mask
+  std::vector<MaskRows> alpha_;  ///< for alpha alone: one, where a whole picture's is filtered
+};
+
+/// Begins on a picture with alpha. `opaque` is the filter, which gets the picture without alpha for
+/// the rows of the result for which all rows under the mask are opaque; the rest goes by
+/// `responses`. `text` is for the convolver's report.
+std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Responses responses,
+                                 const Place& place, std::string text);
+
+/// The 3 colours of a BGRA picture.
 Image without_alpha(const Image& image, int threads);
-
-/// plane = channel `channel` as f32, in the picture's sample units. `plane` is 1 channel of f32 and
-/// of the picture's size; so are all planes here.
-void take_plane(const Image& image, int channel, int threads, Image& plane);
-
-/// take_plane(), times alpha where the picture has it. A ghost cell of an opaque colour V is then
-/// V * opaque(depth).
-void take_premultiplied(const Image& image, int channel, int threads, Image& plane);
-
-/// A plane for pictures of this size, not initialised.
-Image plane_like(const Image& image);
-
-/// A plane of the size of `like` whose pixel (0, 0) is pixel (x, y) of `plane`; what lies outside
-/// it is `fill`.
-Image moved(const Image& plane, int x, int y, const Image& like, float fill);
-
-/// The largest alpha: 255, 65535 or 1.
-double opaque(Depth depth);
-
-/// out's channel = premultiplied / alpha + offset, to the depth of `out`; 0 where alpha is not
-/// above 0. The alpha plane is not saturated, since the quotient is right only with the filtered
-/// alpha itself.
-void store_colour(const Image& premultiplied, const Image& alpha, double offset, int channel,
-                  int threads, Image& out);
-
-/// out's alpha channel = the plane, rounded and saturated to 0..opaque.
-void store_alpha(const Image& alpha, int threads, Image& out);
-
-/// Alpha as a sample, rounded and saturated to 0..opaque; NaN becomes 0.
-template <class T>
-T to_alpha(float alpha) {
-  constexpr double kFull = std::is_same_v<T, float> ? 1 : double(std::numeric_limits<T>::max());
-  return alpha > 0 ? to_sample<T>(std::min(double(alpha), kFull)) : T(0);
-}
-
-/// A straight pixel from a premultiplied one, to T's range; see store_colour() and store_alpha().
-template <class T>
-void store_straight(const float* premultiplied, float alpha, double offset, T* out) {
-  for (int c = 0; c < 3; ++c)
-    out[c] = to_sample<T>(alpha > 0 ? double(premultiplied[c]) / double(alpha) + offset : 0.0);
-  out[3] = to_alpha<T>(alpha);
-}
 
 }  // namespace convfilt

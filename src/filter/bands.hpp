@@ -1,131 +1,91 @@
-/// Filtering in bands of rows, so that a picture is decoded, filtered and encoded at the same time
-/// and never lies in memory as a whole.
-///
-/// A band of the output needs some more rows of the input, and each row some more columns. Whoever
-/// cuts bands makes up the ghost cells beyond the picture's sides (BandCutter), so that a filter
-/// sees samples alone: it computes what Mode::valid leaves of them, which are the same bytes.
+/// Cuts pictures into bands of rows, and makes bands of floats or colours from bands.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <vector>
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
 
-#include "kernels/problem.hpp"
-#include "kernels/strategy.hpp"
-#include "src/picture/image.hpp"
+#include "src/filter/filter.hpp"
+#include "src/filter/rows.hpp"
 
 namespace convfilt {
 
-/// A picture without its samples.
-struct Shape {
-  int width = 0, height = 0, channels = 1;
-  Depth depth = Depth::u8;
+/// Some rows of a picture.
+struct PictureBand {
+  Image rows;
+  int top = 0;  ///< the picture's row in the first
 
-  bool operator==(const Shape&) const = default;
+  BandView<const std::byte> view() const { return {rows.view(), top}; }
 };
 
-Shape shape_of(const Image& image);
-
-/// Bytes of all its samples.
-std::int64_t bytes_of(const Shape& shape);
-
-/// The samples that an output needs: output (x, y) those of columns x - lead_x to x - lead_x +
-/// width
-/// - 1, and of rows likewise.
-struct Window {
-  int width = 1, height = 1;
-  int lead_x = 0, lead_y = 0;
-};
-
-Window window_of(const Problem& problem);
-
-class BandFilter {
- public:
-  /// Takes shapes, window and border of the whole picture's problem; its depth and channels are
-  /// those of input and output.
-  explicit BandFilter(const Problem& whole);
-  virtual ~BandFilter() = default;
-
-  Shape in, out;
-  Window window;
-  Border border;
-  double border_value;
-
-  /// Filters one band at a time, on one thread.
-  class Worker {
-   public:
-    virtual ~Worker() = default;
-
-    /// `in` has window.width - 1 columns and window.height - 1 rows more than `out`.
-    virtual void filter(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
-  };
-
-  /// Several threads may ask for workers at once.
-  virtual std::unique_ptr<Worker> make_worker() const = 0;
-
-  /// Bytes that a worker takes beside its input and output, so far as they grow with the width.
-  virtual std::int64_t bytes_of_worker() const { return 0; }
-};
-
-/// Plans for bands of one picture, one for each number of rows. They run on one thread.
-/// Copies share nothing.
-class BandPlans {
- public:
-  BandPlans(const Strategy& strategy, const Problem& whole, const PlanOptions& how)
-      : strategy_(&strategy), whole_(whole), how_(how) {}
-  BandPlans(const BandPlans& other) : BandPlans(*other.strategy_, other.whole_, other.how_) {}
-  BandPlans& operator=(const BandPlans&) = delete;
-
-  /// The plan for that many rows of output.
-  Plan& for_rows(int rows);
-
- private:
-  const Strategy* strategy_;
-  Problem whole_;
-  PlanOptions how_;
-  struct Sized {
-    int rows;
-    std::unique_ptr<Plan> plan;
-  };
-  std::vector<Sized> plans_;  ///< the latest last
-};
-
-/// Why a picture with this border cannot be cut into bands, in half a sentence; empty when it can.
-std::string bands_refuse(Border border, const Window& window);
-
-/// Cuts the input of bands from rows that come from top to bottom.
+/// Makes the input of bands from rows that come from top to bottom.
 class BandCutter {
  public:
-  /// `read` gives the next rows of the picture, as many as the view has.
-  BandCutter(const BandFilter& filter, std::function<void(PictureView<std::byte>)> read);
+  /// The work's border must not wrap.
+  explicit BandCutter(const Work& work) : work_(work) {}
 
-  /// The input of output rows first..first+rows-1. Bands follow each other without gaps, and each
-  /// but a picture's only one has at least least_rows() rows.
-  Image next(int first, int rows);
-
-  /// Rows below which a band could lack the rows that ghost cells repeat.
-  int least_rows() const { return window_.height; }
+  /// The input of rows first..first+rows-1 of the result. `read` gives the next rows of the
+  /// picture, as many as the view has. Bands follow each other without gaps, and each but a
+  /// picture's only one has at least as many rows as the window, since ghost cells repeat so many.
+  template <class Read>
+  PictureBand next(int first, int rows, const Read& read) {
+    const int top = std::max(0, first - work_.window.lead_y);
+    const int end =
+        std::min(work_.in.height, first - work_.window.lead_y + rows + work_.window.height - 1);
+    PictureBand band{Image(work_.in.width, end - top, work_.in.channels, work_.in.depth), top};
+    const int kept = std::clamp(next_row_ - top, 0, end - top);
+    const std::size_t row_bytes = band.rows.row_bytes();
+    for (int y = 0; y < kept; ++y)
+      std::memcpy(band.rows.view().row(y), latest_.view().row(top + y - latest_.top), row_bytes);
+    if (top + kept < end) read(rows_of(BandView(band.rows.view()), kept, end - top - kept));
+    next_row_ = std::max(next_row_, end);
+    latest_ = {band.rows.part(0, 0, band.rows.width(), band.rows.height()), top};
+    return band;
+  }
 
  private:
-  void fill_sides(std::byte* row) const;
-
-  /// Writes a pixel of the border value, opaque where there is alpha.
-  template <class T>
-  auto ghost_of() const;
-
-  Shape in_, out_;
-  Window window_;
-  Border border_;
-  double border_value_;
-  std::function<void(PictureView<std::byte>)> read_;
-  int next_row_ = 0;      ///< the first that was not read yet
-  Image latest_;          ///< the band before
-  int latest_first_ = 0;  ///< the picture's row in its first
+  const Work& work_;
+  int next_row_ = 0;    ///< the first that was not read yet
+  PictureBand latest_;  ///< the band before
 };
 
 /// Rows of the bands into which a picture is cut: a multiple of the writer's step, and some
 /// `wanted_bytes` of input.
-int band_rows(const BandFilter& filter, int writer_step, std::size_t wanted_bytes);
+inline int band_rows(const Work& work, int writer_step, std::size_t wanted_bytes) {
+  const std::int64_t row_bytes = bytes_of({work.in.width, 1, work.in.channels, work.in.depth});
+  const std::int64_t step = writer_step;
+  // A band's rows beyond its own cost as much as its own.
+  const std::int64_t rows = std::max<std::int64_t>(
+      {std::int64_t(wanted_bytes) / row_bytes, std::int64_t(work.window.height) * 2, 1});
+  return int(std::min<std::int64_t>((rows + step - 1) / step * step, work.out.height));
+}
+
+/// Makes of the picture, in `made`, what `out` needs, with that many channels of that depth. `body`
+/// makes a row of another. The result is a band whose first and last rows may stand in for rows
+/// beyond the picture's ends.
+template <class Body>
+BandView<const std::byte> converted(const Work& work, BandView<const std::byte> in,
+                                    BandView<std::byte> out, int threads, int channels, Depth depth,
+                                    Image& made, const Body& body) {
+  int first = 0, end = work.in.height;
+  if (!work.is_whole()) {
+    first = out.top - work.window.lead_y;
+    end = first + out.height + work.window.height - 1;
+    if (work.border == Border::constant) {
+      first = std::max(first, 0);
+      end = std::min(end, work.in.height);
+    }
+  }
+  if (made.width() != in.width || made.height() != end - first || made.channels() != channels) {
+    made = {};
+    made = Image(in.width, end - first, channels, depth);
+  }
+  const BandView<std::byte> view(made.view(), first);
+  for_rows(view, threads, [&](int y) {
+    body(in.row(row_index(in, first + y, work.border, work.in.height)), view.row(y));
+  });
+  return view;
+}
 
 }  // namespace convfilt

@@ -1,17 +1,13 @@
 /// Edges: how strongly brightness changes, for each colour channel.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/problem.hpp"
-#include "src/filter/convolver.hpp"
-#include "src/filter/resident.hpp"
-#include "src/picture/image.hpp"
+#include "src/filter/filter.hpp"
 
 namespace convfilt {
 
@@ -46,24 +42,11 @@ struct EdgeOptions {
 /// with the nearest name where one is misspelt.
 std::vector<Mask> edge_masks(const EdgeOptions& options);
 
-/// Per channel sqrt of the sum of squared responses, rounded half to even and saturated: the
+/// Per channel the root of the sum of squared responses, rounded half to even and saturated: the
 /// gradient's length with two masks, |response| with one, so both flanks of an edge are seen.
 /// Offsets of masks are left out. Alpha is kept; colours are filtered premultiplied and divided by
-/// it. Sums are exact for pictures of integer depth under masks of small integers. Throws as
-/// Convolver::convolve does.
-Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver);
-
-/// What find_edges() takes for pictures of this shape. Throws as it does.
-WholeNeeds needs_of_edges(const Shape& in, std::span<const Mask> masks, Convolver& convolver);
-
-/// The same for a picture that comes in bands, which gets the same bytes. Null where bands cannot
-/// have them: then convolver.why_whole() says why. Throws as find_edges() does.
-std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,
-                                           Convolver& convolver);
-
-/// The same for 8-bit pictures without alpha that lie on a device, which get the same bytes, but
-/// for masks that are transformed: those may differ by a rounding. Throws UsageError where the
-/// masks reach differently far or are more than two, or a strategy is not for the device.
-ResidentWork resident_edges(std::vector<Mask> masks);
+/// it. Sums are exact for pictures of integer depth under masks of small integers. Throws
+/// UsageError where there are more than two masks, or they reach differently far.
+FilterPtr edge_filter(std::vector<Mask> masks);
 
 }  // namespace convfilt

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <utility>
 
-#include "kernels/contract/dispatch.hpp"
 #include "src/base/errors.hpp"
-#include "src/filter/alpha.hpp"
-#include "src/filter/rows.hpp"
+#include "src/filter/bands.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
 
@@ -18,179 +17,265 @@ namespace {
 /// Weights of blue, green and red in luma (ITU-R BT.709).
 constexpr double kLuma[] = {0.0722, 0.7152, 0.2126};
 
-using Step = std::function<Image(const Image& in, Convolver& convolver, double unit)>;
+/// A filter around another.
+class OuterFilter final : public Filter {
+ public:
+  using Begin = std::function<std::unique_ptr<Work>(const Filter& inner, const Shape& in,
+                                                    const Place& place)>;
 
-/// The samples as floats, in the same units.
-Image floats_of(const Image& in, int threads) {
-  Image floats(in.width(), in.height(), in.channels(), Depth::f32);
-  with_depth(in.depth(), [&]<class T>(TypeTag<T>) {
-    for_rows(in, threads, [&](int y) {
-      std::copy_n(row_of<T>(in.view(), y), std::ptrdiff_t(in.width()) * in.channels(),
-                  row_of<float>(floats.view(), y));
-    });
-  });
-  return floats;
-}
+  OuterFilter(std::string text, FilterPtr inner, Begin begin)
+      : text_(std::move(text)), inner_(std::move(inner)), begin_(std::move(begin)) {}
 
-/// `middle` is that of the picture's range, in the units of what the step gets.
-Step with_negative(Negative negative, double middle, Step filter) {
-  return [=](const Image& in, Convolver& convolver, double unit) {
-    const int threads = convolver.options().request.threads;
-    Image response = filter(floats_of(in, threads), convolver, unit);
-    Image out(response.width(), response.height(), response.channels(), in.depth());
-    with_depth(in.depth(), [&]<class T>(TypeTag<T>) {
-      for_rows(out, threads, [&](int y) {
-        const float* from = row_of<float>(std::as_const(response).view(), y);
-        T* to = row_of<T>(out.view(), y);
-        for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(out.width()) * out.channels(); ++i) {
-          const double value = from[i];
-          to[i] =
-              to_sample<T>(negative == Negative::absolute ? std::abs(value) : middle + value / 2);
+  std::string text() const override { return text_ + " of " + inner_->text(); }
+  std::vector<Mask> masks() const override { return inner_->masks(); }
+  bool keeps_lightness() const override { return inner_->keeps_lightness(); }
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    return begin_(*inner_, in, place);
+  }
+  std::string resident_refuses() const override {
+    return "--linear, --luma, --region and --output are computed on the CPU";
+  }
+  ResidentPlan resident(const Shape&, Convolver&) const override {
+    throw UsageError(resident_refuses());
+  }
+
+ private:
+  const std::string text_;
+  const FilterPtr inner_;
+  const Begin begin_;
+};
+
+/// A work around another, which gets pictures of floats. Enter makes a row of floats, and Leave a
+/// row of the result from the response, with the picture's row and its floats; these begin at the
+/// pixel that the first one replaces.
+template <class Enter, class Leave>
+class OuterWork final : public Work {
+ public:
+  OuterWork(const Shape& in, int channels, const Place& place, std::unique_ptr<Work> inner,
+            Enter enter, Leave leave)
+      : Work(*inner),
+        threads_(is_whole() ? place.convolver.options().request.threads : 1),
+        inner_(std::move(inner)),
+        enter_(std::move(enter)),
+        leave_(std::move(leave)) {
+    this->in = in;
+    out.channels = channels;
+    out.depth = in.depth;
+  }
+
+  Needs needs(int rows) const override {
+    Needs needs = inner_->needs(rows);
+    Shape floats = inner_->in, response = inner_->out;
+    if (!is_whole()) {
+      floats.height = rows + window.height;
+      response.height = rows;
+    }
+    needs.buffers += bytes_of(floats) + bytes_of(response);
+    return needs;
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<OuterWorker>(*this);
+  }
+
+ private:
+  class OuterWorker final : public Worker {
+   public:
+    explicit OuterWorker(const OuterWork& work) : work_(work), inner_(work.inner_->make_worker()) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      const Shape& inside = work_.inner_->in;
+      with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
+        const auto floats = converted(work_, in, out, work_.threads_, inside.channels, Depth::f32,
+                                      made_, [&](const std::byte* from, std::byte* to) {
+                                        work_.enter_(reinterpret_cast<const T*>(from), in.width,
+                                                     reinterpret_cast<float*>(to));
+                                      });
+        if (response_.width() != out.width || response_.height() != out.height) {
+          response_ = {};
+          response_ = Image(out.width, out.height, work_.inner_->out.channels, Depth::f32);
         }
+        const BandView<std::byte> response(response_.view(), out.top);
+        inner_->push(floats, response);
+        for_rows(out, work_.threads_, [&](int y) {
+          // A result of another size than the picture's takes none of its rows.
+          const int from = std::clamp(out.top + y, in.top, in.top + in.height - 1);
+          const int at = std::clamp(from - floats.top, 0, floats.height - 1);
+          work_.leave_(row_of<float>(response, y), out.width, row_of<T>(in, from - in.top),
+                       row_of<float>(floats, at), row_of<T>(out, y));
+        });
       });
-    });
-    return out;
+    }
+
+   private:
+    const OuterWork& work_;
+    std::unique_ptr<Worker> inner_;
+    Image made_{}, response_{};  // kept for the next band
   };
+
+  int threads_;
+  std::unique_ptr<Work> inner_;
+  Enter enter_;
+  Leave leave_;
+};
+
+void refuse_alpha(const Shape& in, const char* option) {
+  if (in.channels == 4)
+    throw UsageError(std::string(option) +
+                     ": the picture has alpha; write it without first, e.g. convfilt apply "
+                     "identity IN colours.ppm");
 }
 
-double luma_of(const auto* pixel) {
-  return kLuma[0] * double(pixel[0]) + kLuma[1] * double(pixel[1]) + kLuma[2] * double(pixel[2]);
-}
-
-Step with_luma(bool keeps_lightness, Step filter) {
-  return [=](const Image& in, Convolver& convolver, double unit) {
-    if (in.channels() == 1) return filter(in, convolver, unit);
-    const int threads = convolver.options().request.threads;
-    Image luma(in.width(), in.height(), 1, Depth::f32);
-    with_depth(in.depth(), [&]<class T>(TypeTag<T>) {
-      for_rows(in, threads, [&](int y) {
-        const T* from = row_of<T>(in.view(), y);
-        float* to = row_of<float>(luma.view(), y);
-        for (int x = 0; x < in.width(); ++x) to[x] = float(luma_of(from + 3 * std::ptrdiff_t(x)));
-      });
-    });
-    const Image response = filter(luma, convolver, unit);
-    Image out(response.width(), response.height(), keeps_lightness ? 3 : 1, in.depth());
-    with_depth(in.depth(), [&]<class T>(TypeTag<T>) {
-      for_rows(out, threads, [&](int y) {
-        const float* after = row_of<float>(response.view(), y);
-        T* to = row_of<T>(out.view(), y);
-        if (!keeps_lightness) {
-          for (int x = 0; x < out.width(); ++x) to[x] = to_sample<T>(after[x]);
-          return;
-        }
-        const float* before = row_of<float>(std::as_const(luma).view(), y);
-        const T* from = row_of<T>(in.view(), y);
-        for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(out.width()) * 3; ++i)
-          to[i] = to_sample<T>(double(from[i]) + double(after[i / 3]) - double(before[i / 3]));
-      });
-    });
-    return out;
+std::unique_ptr<Work> begin_output(const Filter& inner, const Shape& in, const Place& place,
+                                   bool absolute) {
+  refuse_alpha(in, "--output");
+  // Light and float samples have a range of 1, and luma has its picture's.
+  const bool is_light = place.unit != 1 || place.picture_depth == Depth::f32;
+  const double middle = is_light ? 0.5 : std::floor(full_range(place.picture_depth) / 2) + 1;
+  std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, place);
+  const int channels = work->out.channels;
+  const auto enter = [=](const auto* row, int width, float* floats) {
+    std::copy_n(row, std::ptrdiff_t(width) * in.channels, floats);
   };
-}
-
-Step with_light(const TransferCurve& curve, Depth depth, Step filter) {
-  return [=](const Image& in, Convolver& convolver, double unit) {
-    ConvolverOptions options = convolver.options();
-    options.border_value = curve.linear(options.border_value);
-    Convolver inner(options);
-    Image out = curve.from_linear(filter(curve.to_linear(in), inner, unit / full_range(depth)));
-    convolver.adopt(inner.report());
-    return out;
+  const auto leave = [=]<class T>(const float* response, int width, const T*, const float*, T* to) {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * channels; ++i) {
+      const double value = response[i];
+      to[i] = to_sample<T>(absolute ? std::abs(value) : middle + value / 2);
+    }
   };
+  return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+      in, channels, place, std::move(work), enter, leave);
 }
 
-Image with_region(const Image& in, const Region& region, Image filtered) {
-  if (region.x > in.width() - region.width || region.y > in.height() - region.height) {
+std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Place& place) {
+  refuse_alpha(in, "--luma");
+  if (in.channels == 1) return inner.begin(in, place);
+  const auto enter = [](const auto* from, int width, float* luma) {
+    for (int x = 0; x < width; ++x, from += 3)
+      luma[x] = float(kLuma[0] * double(from[0]) + kLuma[1] * double(from[1]) +
+                      kLuma[2] * double(from[2]));
+  };
+  const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(
+                         const float* response, int width, const T* from, const float* luma,
+                         T* to) {
+    if (!keeps_lightness) {
+      for (int x = 0; x < width; ++x) to[x] = to_sample<T>(response[x]);
+      return;
+    }
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * 3; ++i)
+      to[i] = to_sample<T>(double(from[i]) + double(response[i / 3]) - double(luma[i / 3]));
+  };
+  return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+      in, inner.keeps_lightness() ? 3 : 1, place,
+      inner.begin({in.width, in.height, 1, Depth::f32}, place), enter, leave);
+}
+
+std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Place& place) {
+  std::string note;
+  const auto curve = std::make_shared<const TransferCurve>(
+      place.profile ? *place.profile : Metadata::Bytes{}, in.depth, in.channels, &note);
+  Place inside = place;
+  inside.unit /= full_range(in.depth);
+  inside.border_value = curve->linear(place.border_value);
+  std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, inside);
+  const int channels = work->out.channels;
+  const auto enter = [=](const auto* row, int width, float* light) {
+    curve->to_linear(reinterpret_cast<const std::byte*>(row), width, in.channels, light);
+  };
+  const auto leave = [=]<class T>(const float* light, int width, const T*, const float*, T* to) {
+    curve->from_linear(light, width, channels, reinterpret_cast<std::byte*>(to));
+  };
+  auto outer = std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+      in, channels, place, std::move(work), enter, leave);
+  outer->note = note;
+  return outer;
+}
+
+class RegionWork final : public Work {
+ public:
+  RegionWork(std::unique_ptr<Work> inner, const Region& region)
+      : Work(*inner), inner_(std::move(inner)), region_(region) {}
+
+  Needs needs(int rows) const override { return inner_->needs(rows); }
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<RegionWorker>(*this);
+  }
+
+ private:
+  class RegionWorker final : public Worker {
+   public:
+    explicit RegionWorker(const RegionWork& work)
+        : work_(work), inner_(work.inner_->make_worker()) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      const Region& region = work_.region_;
+      const int begin = std::clamp(region.y - out.top, 0, out.height);
+      const int end = std::clamp(region.y + region.height - out.top, 0, out.height);
+      if (work_.is_whole())
+        inner_->push(in, out);
+      else if (begin < end)
+        inner_->push(in, rows_of(out, begin, end - begin));
+      const std::size_t pixel = std::size_t(in.channels) * size_of(work_.in.depth);
+      for (int y = 0; y < out.height; ++y) {
+        const auto keep = [&](int first, int last) {
+          std::memcpy(out.row(y) + std::size_t(first) * pixel,
+                      in.row(out.top + y - in.top) + std::size_t(first) * pixel,
+                      std::size_t(last - first) * pixel);
+        };
+        const bool inside = y >= begin && y < end;
+        keep(0, inside ? region.x : out.width);
+        if (inside) keep(region.x + region.width, out.width);
+      }
+    }
+
+   private:
+    const RegionWork& work_;
+    std::unique_ptr<Worker> inner_;
+  };
+
+  std::unique_ptr<Work> inner_;
+  Region region_;
+};
+
+std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const Place& place,
+                                   const Region& region) {
+  if (region.x > in.width - region.width || region.y > in.height - region.height) {
     throw UsageError(
         "--region: it ends at " + std::to_string(std::int64_t{region.x} + region.width) + "," +
         std::to_string(std::int64_t{region.y} + region.height) + ", and the picture at " +
-        std::to_string(in.width()) + "," + std::to_string(in.height()) + "; name pixels inside it");
+        std::to_string(in.width) + "," + std::to_string(in.height) + "; name pixels inside it");
   }
-  if (filtered.channels() != in.channels())
+  std::unique_ptr<Work> work = inner.begin(in, place);
+  if (work->out.channels != in.channels)
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
         "--luma");
-  Image out = in.clone();
-  const std::size_t pixel = std::size_t(in.channels()) * size_of(in.depth());
-  for (int y = region.y; y < region.y + region.height; ++y) {
-    std::memcpy(out.view().row(y) + std::size_t(region.x) * pixel,
-                std::as_const(filtered).view().row(y) + std::size_t(region.x) * pixel,
-                std::size_t(region.width) * pixel);
-  }
-  return out;
-}
-
-Shape floats_like(Shape shape) {
-  shape.depth = Depth::f32;
-  return shape;
-}
-
-Shape with_depth_of(Shape shape, const Shape& in) {
-  shape.depth = in.depth;
-  return shape;
+  return std::make_unique<RegionWork>(std::move(work), region);
 }
 
 }  // namespace
 
-WholeNeeds needs_of_mapped(const Shape& in, const Mapping& mapping, bool keeps_lightness,
-                           Convolver& convolver, const NeedsOfWhole& filter) {
-  // Each step is one of those below, in the same order.
-  NeedsOfWhole step = filter;
+FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
+  const auto around = [&](std::string text, OuterFilter::Begin begin) {
+    filter = std::make_shared<OuterFilter>(std::move(text), std::move(filter), std::move(begin));
+  };
   if (mapping.negative != Negative::clamp) {
-    step = [inner = step](const Shape& shape, Convolver& by) {
-      const Shape floats = floats_like(shape);
-      const WholeNeeds needs = inner(floats, by);
-      const Shape result = with_depth_of(needs.result, shape);
-      return WholeNeeds{result, needs.bytes + std::max(bytes_of(floats), bytes_of(result))};
-    };
+    const bool absolute = mapping.negative == Negative::absolute;
+    around(absolute ? "size" : "centred response", [absolute](auto& inner, auto& in, auto& place) {
+      return begin_output(inner, in, place, absolute);
+    });
   }
-  if (mapping.luma) {
-    step = [inner = step, keeps_lightness](const Shape& shape, Convolver& by) {
-      if (shape.channels == 1) return inner(shape, by);
-      const Shape luma{shape.width, shape.height, 1, Depth::f32};
-      const WholeNeeds needs = inner(luma, by);
-      Shape result = with_depth_of(needs.result, shape);
-      result.channels = keeps_lightness ? 3 : 1;
-      return WholeNeeds{result, bytes_of(luma) + needs.bytes + bytes_of(result)};
-    };
+  if (mapping.luma) around("luma", begin_luma);
+  if (mapping.linear) around("light", begin_light);
+  if (const auto& region = mapping.region) {
+    std::string text = "region";
+    for (const int number : {region->x, region->y, region->width, region->height})
+      text += " " + std::to_string(number);
+    around(text, [region = *region](auto& inner, auto& in, auto& place) {
+      return begin_region(inner, in, place, region);
+    });
   }
-  if (mapping.linear) {
-    step = [inner = step](const Shape& shape, Convolver& by) {
-      // Plans in another unit are another convolver's, as below.
-      Convolver other(by.options());
-      const WholeNeeds needs = inner(floats_like(shape), other);
-      const Shape result = with_depth_of(needs.result, shape);
-      return WholeNeeds{result, bytes_of(floats_like(shape)) + needs.bytes + bytes_of(result)};
-    };
-  }
-  WholeNeeds needs = step(in, convolver);
-  if (mapping.region) needs.bytes += bytes_of(in);
-  return needs;
-}
-
-Image filter_mapped(const Image& in, const Header& header, const Mapping& mapping,
-                    bool keeps_lightness, Convolver& convolver, const WholeFilter& filter,
-                    std::string* note) {
-  if (in.has_alpha() && (mapping.luma || mapping.negative != Negative::clamp)) {
-    throw UsageError(
-        std::string(mapping.luma ? "--luma" : "--output") +
-        ": the picture has alpha; write it without first, e.g. convfilt apply identity "
-        "IN colours.ppm");
-  }
-  convolver.check_border_value(in.depth());
-  Step step = filter;
-  // Light and float samples have a range of 1, and luma has its picture's.
-  const double middle =
-      mapping.linear || in.depth() == Depth::f32 ? 0.5 : std::floor(full_range(in.depth()) / 2) + 1;
-  if (mapping.negative != Negative::clamp) step = with_negative(mapping.negative, middle, step);
-  if (mapping.luma) step = with_luma(keeps_lightness, step);
-  if (mapping.linear) {
-    const TransferCurve curve(header.metadata.icc, in.depth(), in.channels(), note);
-    step = with_light(curve, in.depth(), step);
-  }
-  Image out = step(in, convolver, 1);
-  return mapping.region ? with_region(in, *mapping.region, std::move(out)) : std::move(out);
+  return filter;
 }
 
 }  // namespace convfilt

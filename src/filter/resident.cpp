@@ -4,37 +4,14 @@
 #include <utility>
 
 namespace convfilt {
-namespace {}  // namespace
 
-PlanOptions plan_options(const Choice& choice, const ConvolverOptions& options) {
-  PlanOptions how;
-  how.device = choice.ordinal;
-  how.threads = options.request.threads;
-  how.padded_pitch = options.padded_pitch;
-  how.tuning = options.request.tuning;
-  return how;
-}
-
-ResidentWork resident_mask(Mask mask) {
-  return {[mask](const Shape& in, const Convolver& convolver) {
-            convolver.check_border_value(in.depth);
-            return convolver.result_of(in, mask);
-          },
-          [mask](const Shape& in, Convolver& convolver) {
-            const ConvolverOptions& options = convolver.options();
-            const Choice choice = convolver.choice_for(in, mask, options.border_value, 1);
-            return ResidentPlan{choice, choice.strategy->prepare(
-                                            convolver.problem_of(in, mask, options.border_value),
-                                            choice.device, plan_options(choice, options))};
-          }};
-}
-
-ResidentFilter::ResidentFilter(const ConvolverOptions& options, ResidentWork work,
+ResidentFilter::ResidentFilter(const ConvolverOptions& options, FilterPtr filter,
                                DeviceQueue& queue, Machine machine)
-    : convolver_(options, std::move(machine)), work_(std::move(work)), queue_(queue) {}
+    : convolver_(options, std::move(machine)), filter_(std::move(filter)), queue_(queue) {}
 
-Shape ResidentFilter::result_of(const Shape& in) const {
-  return work_.result_of(in, convolver_);
+Shape ResidentFilter::result_of(const Shape& in) {
+  const auto found = std::ranges::find(prepared_, in, &Prepared::shape);
+  return found != prepared_.end() ? found->result : begin(*filter_, in, convolver_)->out;
 }
 
 ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
@@ -43,12 +20,12 @@ ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
     std::rotate(found, found + 1, prepared_.end());
     return prepared_.back();
   }
-  if (prepared_.size() == work_.most_plans) {
+  if (prepared_.size() == filter_->most_resident()) {
     // A plan must outlive the work that it has queued.
     queue_.synchronize();
     prepared_.erase(prepared_.begin());
   }
-  prepared_.push_back({shape, work_.plan_for(shape, convolver_)});
+  prepared_.push_back({shape, result_of(shape), filter_->resident(shape, convolver_)});
   return prepared_.back();
 }
 

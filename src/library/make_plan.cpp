@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "src/auto/choice.hpp"
-#include "src/base/border_value.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/library/convfilt.hpp"
 
 namespace convfilt {

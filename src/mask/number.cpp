@@ -9,8 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/numbers.hpp"
+#include "src/base/suggest.hpp"
+
 namespace convfilt {
 namespace {
+
+// Above this, products with 8-bit samples would leave the integer arithmetic of the kernels.
+constexpr std::int64_t kExactLimit = std::int64_t{1} << 31;
 
 __int128 magnitude(__int128 n) {
   return n < 0 ? -n : n;
@@ -24,20 +30,6 @@ __int128 common_divisor_of(__int128 a, __int128 b) {
     b = rest;
   }
   return a;
-}
-
-// The least common multiple, or 0 if it reaches the limit. Both arguments are below the limit, so
-// nothing overflows.
-std::int64_t multiple_below_limit(std::int64_t a, std::int64_t b) {
-  const __int128 multiple = __int128{a} / common_divisor_of(a, b) * b;
-  return multiple < kExactLimit ? static_cast<std::int64_t>(multiple) : 0;
-}
-
-// `value` times a multiple of its denominator, which is exact; nothing where it reaches the limit.
-std::optional<std::int64_t> whole(const Rational& value, std::int64_t divisor) {
-  const __int128 product = __int128{value.num} * (divisor / value.den);
-  if (magnitude(product) >= kExactLimit) return std::nullopt;
-  return static_cast<std::int64_t>(product);
 }
 
 constexpr std::string_view kRemedy = "write an integer, a decimal or a fraction such as 1/9";
@@ -65,21 +57,6 @@ bool all_zero(std::string_view digits) {
   return digits.find_first_not_of('0') == std::string_view::npos;
 }
 
-std::optional<std::int64_t> small_integer(std::string_view digits) {
-  std::int64_t n = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return n;
-}
-
-// A word of digits, point and exponent that has been checked; nothing outside a double's range.
-std::optional<double> to_double(std::string_view word) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 // whole.part x 10^exponent as a fraction, if 64 bits hold it.
 std::optional<Rational> exact_decimal(std::string_view whole, std::string_view part,
                                       std::string_view exponent, bool negative_exponent) {
@@ -87,8 +64,8 @@ std::optional<Rational> exact_decimal(std::string_view whole, std::string_view p
   const std::size_t significant = digits.find_last_not_of('0') + 1;
   const auto trailing_zeros = static_cast<std::int64_t>(digits.size() - significant);
   digits.resize(significant);
-  const auto mantissa = small_integer(digits);
-  const auto power = exponent.empty() ? 0 : small_integer(exponent);
+  const auto mantissa = number_of_word<std::int64_t>(digits);
+  const auto power = exponent.empty() ? 0 : number_of_word<std::int64_t>(exponent);
   if (!mantissa || !power || *power > 1'000'000) return std::nullopt;
   const std::int64_t shift = (negative_exponent ? -*power : *power) + trailing_zeros -
                              static_cast<std::int64_t>(part.size());
@@ -117,12 +94,12 @@ std::optional<Number> parse_fraction(bool negative, std::string_view top, std::s
     return std::nullopt;
   }
   if (all_zero(top)) return Number{0, Rational{}};
-  const auto num = small_integer(top), den = small_integer(bottom);
+  const auto num = number_of_word<std::int64_t>(top), den = number_of_word<std::int64_t>(bottom);
   if (num && den) {
     const auto exact = make_rational(*num, *den);
     return with_sign(negative, double(exact->num) / double(exact->den), exact);
   }
-  const auto num_double = to_double(top), den_double = to_double(bottom);
+  const auto num_double = number_of_word<double>(top), den_double = number_of_word<double>(bottom);
   const double value = num_double && den_double ? *num_double / *den_double : 0;
   if (value == 0 || !std::isfinite(value)) {
     why = out_of_range();
@@ -133,8 +110,7 @@ std::optional<Number> parse_fraction(bool negative, std::string_view top, std::s
 
 // Says why a word does not have the form of a number.
 std::string complaint(std::string_view unsigned_word) {
-  std::string lower(unsigned_word);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  const std::string lower = lower_case(std::string(unsigned_word));
   const std::string remedy = "; " + std::string(kRemedy);
   if (lower.starts_with("nan") || lower.starts_with("inf"))
     return "is not a finite number" + remedy;
@@ -146,19 +122,30 @@ std::string complaint(std::string_view unsigned_word) {
 bool set_exactly(Mask& mask, std::span<const Number> weights, const Number& scale,
                  const Number& offset) {
   if (!scale.exact || !offset.exact) return false;
-  std::vector<Rational> quotients;
-  quotients.reserve(weights.size());
+  std::vector<Rational> fractions = {*offset.exact};
+  fractions.reserve(weights.size() + 1);
   for (const Number& weight : weights) {
-    if (!weight.exact) return false;
-    const auto scaled = quotient(*weight.exact, *scale.exact);
+    const auto scaled = weight.exact ? quotient(*weight.exact, *scale.exact) : std::nullopt;
     if (!scaled) return false;
-    quotients.push_back(*scaled);
+    fractions.push_back(*scaled);
   }
-  auto common = over_common_divisor(quotients, *offset.exact);
-  if (!common) return false;
-  mask.weights = std::move(common->weights);
-  mask.divisor = static_cast<double>(common->divisor);
-  mask.offset = static_cast<double>(common->offset) / mask.divisor;
+  // Below the limit, 128 bits hold the product of a divisor and any denominator.
+  __int128 divisor = 1;
+  for (const Rational& fraction : fractions) {
+    if (divisor % fraction.den == 0) continue;
+    divisor = divisor / common_divisor_of(divisor, fraction.den) * fraction.den;
+    if (divisor >= kExactLimit) return false;
+  }
+  std::vector<double> integers;
+  integers.reserve(fractions.size());
+  for (const Rational& fraction : fractions) {
+    const __int128 integer = fraction.num * (divisor / fraction.den);
+    if (magnitude(integer) >= kExactLimit) return false;
+    integers.push_back(static_cast<double>(integer));
+  }
+  mask.weights.assign(integers.begin() + 1, integers.end());
+  mask.divisor = static_cast<double>(divisor);
+  mask.offset = integers.front() / mask.divisor;
   return true;
 }
 
@@ -188,29 +175,6 @@ std::optional<Rational> multiple_of(double value, double divisor) {
   return make_rational(static_cast<std::int64_t>(multiple), static_cast<std::int64_t>(divisor));
 }
 
-std::optional<CommonDivisor> over_common_divisor(std::span<const Rational> weights,
-                                                 const Rational& offset) {
-  CommonDivisor common;
-  if (offset.den >= kExactLimit) return std::nullopt;
-  common.divisor = offset.den;
-  for (const Rational& weight : weights) {
-    if (common.divisor % weight.den == 0) continue;
-    if (weight.den >= kExactLimit) return std::nullopt;
-    common.divisor = multiple_below_limit(common.divisor, weight.den);
-    if (common.divisor == 0) return std::nullopt;
-  }
-  common.weights.reserve(weights.size());
-  for (const Rational& weight : weights) {
-    const auto integer = whole(weight, common.divisor);
-    if (!integer) return std::nullopt;
-    common.weights.push_back(static_cast<double>(*integer));
-  }
-  const auto integer_offset = whole(offset, common.divisor);
-  if (!integer_offset) return std::nullopt;
-  common.offset = *integer_offset;
-  return common;
-}
-
 std::optional<Number> parse_number(std::string_view word, std::string& why) {
   std::string_view rest = word;
   const bool negative = rest.starts_with('-');
@@ -238,7 +202,7 @@ std::optional<Number> parse_number(std::string_view word, std::string& why) {
     return std::nullopt;
   }
   if (all_zero(whole) && all_zero(part)) return Number{0, Rational{}};
-  const auto value = to_double(unsigned_word);
+  const auto value = number_of_word<double>(unsigned_word);
   if (!value || *value == 0) {
     why = out_of_range();
     return std::nullopt;

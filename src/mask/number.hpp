@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "kernels/problem.hpp"
 
@@ -30,21 +29,6 @@ std::optional<Rational> quotient(const Rational& a, const Rational& b);
 /// of an offset that was stored as a double. `divisor` is positive.
 std::optional<Rational> multiple_of(double value, double divisor);
 
-/// Integers over a common divisor. All of them, and the offset, are below kExactLimit in magnitude.
-struct CommonDivisor {
-  std::vector<double> weights;  ///< whole numbers
-  std::int64_t divisor = 1;     ///< positive; the smallest that makes all of them whole
-  std::int64_t offset = 0;      ///< the mask's offset times divisor
-};
-
-/// Above this, products with 8-bit samples would leave the integer arithmetic of the kernels.
-inline constexpr std::int64_t kExactLimit = std::int64_t{1} << 31;
-
-/// Brings weights and offset over their smallest common divisor; nothing if a number reaches
-/// kExactLimit on the way. {1/9, 1/9}, 0 becomes {1, 1} over 9.
-std::optional<CommonDivisor> over_common_divisor(std::span<const Rational> weights,
-                                                 const Rational& offset);
-
 /// A number from a file: the nearest double, and the exact number if a Rational can hold it.
 struct Number {
   double value = 0;  ///< finite
@@ -62,7 +46,7 @@ std::string print_number(double value);
 
 /// Gives `mask` the weights `weights[i] / scale` and the offset.
 ///   - Integers over the smallest common divisor of weights and offset, if all of the weights, the
-///     divisor and offset * divisor are then below kExactLimit. Nine 1/9 are nine 1s over 9; nine
+///     divisor and offset * divisor are then below 2^31. Nine 1/9 are nine 1s over 9; nine
 ///     1s with scale 1 stay nine 1s over 1.
 ///   - Otherwise doubles over 1.
 /// A negative scale negates the weights. Returns the index of the first weight whose quotient no

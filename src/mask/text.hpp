@@ -21,9 +21,4 @@ namespace convfilt {
 Mask parse_mask(std::string_view text, const std::string& file_name,
                 std::string* ambiguity = nullptr);
 
-/// The mask as text. parse_mask gives the same mask back (same size, anchor and weights / divisor;
-/// and the same numbers for a mask that came from parse_mask). A name that the grammar cannot
-/// express is left out.
-std::string print_mask(const Mask& mask);
-
 }  // namespace convfilt

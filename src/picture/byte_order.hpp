@@ -47,6 +47,10 @@ inline std::string_view text_of(std::span<const unsigned char> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+inline std::span<const unsigned char> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
+}
+
 inline bool starts_with(std::span<const unsigned char> bytes, std::string_view text) {
   return text_of(bytes).starts_with(text);
 }

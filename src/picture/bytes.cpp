@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/base/atomic_file.hpp"
+#include "src/base/descriptor.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 
@@ -53,38 +54,31 @@ class MemorySource : public ByteSource {
 
 class FileSource : public ByteSource {
  public:
-  FileSource(std::string path, int fd, std::uint64_t size) : path_(std::move(path)), fd_(fd) {
+  FileSource(std::string path, int fd, std::uint64_t size) : path_(std::move(path)), file_(fd) {
     size_ = size;
   }
-  ~FileSource() override { close(); }
   void set_size(std::uint64_t size) { size_ = size; }
-  FileSource(const FileSource&) = delete;
-  FileSource& operator=(const FileSource&) = delete;
 
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
-    if (fd_ < 0) return copy_of(kept_, offset, into);
-    const std::ptrdiff_t got = read_at(fd_, offset, into);
+    if (file_.get() < 0) return copy_of(kept_, offset, into);
+    const std::ptrdiff_t got = read_at(file_.get(), offset, into);
     if (got < 0) fail_system(path_, errno);
     return std::size_t(got);
   }
 
   std::span<const unsigned char> whole() override {
-    if (fd_ >= 0) {
+    if (file_.get() >= 0) {
       kept_.resize(std::size_t(size_));
       kept_.resize(read(0, kept_));
-      // Whoever keeps many pictures in memory must not run out of open files.
-      close();
+      // A program that keeps many pictures in memory must not run out of open files.
+      file_.reset();
     }
     return kept_;
   }
 
  private:
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-
   std::string path_;
-  int fd_;  ///< -1 once all bytes are kept
+  Descriptor file_;  ///< closed once all bytes are kept
   std::vector<unsigned char> kept_;
 };
 
@@ -103,8 +97,8 @@ class FileSink : public ByteSink {
   AtomicFile& file_;
 };
 
-/// Copies what standard input or a pipe gives, which can be read only once, to a file. What begins
-/// like no picture is not read any further.
+/// Copies standard input or a pipe, which can be read only once, to a file. It stops early if the
+/// first bytes are those of no picture.
 std::unique_ptr<ByteSource> source_of_stream(const std::string& path, int stream) {
   constexpr std::size_t kPart = std::size_t{1} << 18;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
@@ -148,10 +142,7 @@ std::unique_ptr<ByteSource> open_source(const std::string& path) {
   if (known && S_ISREG(info.st_mode) && !from_stdin) {
     source = std::make_unique<FileSource>(path, fd, std::uint64_t(info.st_size));
   } else {
-    struct Closer {
-      int fd;
-      ~Closer() { ::close(fd); }
-    } closer{fd};
+    const Descriptor closer(fd);
     if (!known) fail_system(path, error);
     if (S_ISDIR(info.st_mode)) fail(path, "it is a folder; name a picture in it");
     source = source_of_stream(path, fd);

@@ -1,4 +1,4 @@
-/// Where codecs take bytes from and put them.
+/// Sources and sinks of bytes for codecs.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,27 @@ class AtomicFile;
 /// An input as messages show it: its name in quotes, or "standard input" for "-".
 std::string shown_input(const std::string& path);
 
-/// The bytes of a file, at any place. Only one thread at a time may use it.
-class ByteSource {
+/// Bytes that can be read at any place. Only one thread at a time may use it.
+class ByteStore {
  public:
-  virtual ~ByteSource() = default;
+  virtual ~ByteStore() = default;
 
   std::uint64_t size() const { return size_; }
 
-  /// Copies bytes from `offset` on. It copies fewer than `into` has only where the file ends, and
-  /// says how many. Throws IoError when the file cannot be read.
+  /// Copies bytes from `offset` on. It copies fewer than `into` has only where the bytes end, and
+  /// says how many. Throws IoError when they cannot be read.
   virtual std::size_t read(std::uint64_t offset, std::span<unsigned char> into) = 0;
-
-  /// All bytes in memory, read when first asked for; the file is closed then. Throws IoError, and
-  /// std::bad_alloc.
-  virtual std::span<const unsigned char> whole() = 0;
 
  protected:
   std::uint64_t size_ = 0;
+};
+
+/// The bytes of a file.
+class ByteSource : public ByteStore {
+ public:
+  /// All bytes in memory, read when first asked for; the file is closed then. Throws IoError, and
+  /// std::bad_alloc.
+  virtual std::span<const unsigned char> whole() = 0;
 };
 
 /// Opens a file; "-" is standard input. That, and a pipe, is copied to a file of open_nameless() up
@@ -40,31 +44,20 @@ class ByteSource {
 /// stream that begins like no picture or gives more than 2 GiB.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
-/// What a file's first bytes say. Throws IoError where they are those of no picture.
+/// The format by a file's first bytes. Throws IoError if they are those of no picture.
 FormatId format_of(ByteSource& source, const std::string& path);
 
 /// Bytes that already lie in memory and stay there.
 std::unique_ptr<ByteSource> source_of(std::span<const unsigned char> bytes);
 
-/// Where an encoder writes. Only one thread at a time may use it.
-class ByteSink {
+/// Where an encoder writes, and reads back what it wrote.
+class ByteSink : public ByteStore {
  public:
-  virtual ~ByteSink() = default;
-
-  std::uint64_t size() const { return size_; }
-
   /// Writes at `offset`, which may be anywhere up to size() or beyond; a gap holds zeros. Throws
   /// IoError.
   virtual void write(std::uint64_t offset, std::span<const unsigned char> bytes) = 0;
 
-  /// Reads back what was written, for encoders that must. It copies fewer bytes only where the
-  /// written ones end.
-  virtual std::size_t read(std::uint64_t offset, std::span<unsigned char> into) = 0;
-
   void append(std::span<const unsigned char> bytes) { write(size_, bytes); }
-
- protected:
-  std::uint64_t size_ = 0;
 };
 
 /// Writes into a file, which must outlive the sink and is not committed by it.

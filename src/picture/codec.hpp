@@ -1,7 +1,7 @@
 /// How a format is read and written: by rows, from top to bottom. One file implements each codec.
 ///
 /// Rows are interleaved samples in the host's byte order: grey, BGR or BGRA, alpha straight. They
-/// lie as the file stores them; the EXIF orientation is applied by whoever asked for the rows.
+/// lie as the file stores them; the caller applies the EXIF orientation.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct WriteOptions {
   Loader loader = Loader::automatic;
 };
 
-/// What stands in a file's header.
+/// The contents of a file's header.
 struct Header {
   FormatId format = FormatId::png;
   int width = 0, height = 0;  ///< pixels, as stored
@@ -70,7 +70,7 @@ std::int64_t bytes_of(const Header& header);
 /// "640x480".
 std::string size_text(std::int64_t width, std::int64_t height);
 
-/// Damage in words, with where it is or what it is.
+/// Damage in words, with its place or kind.
 std::string ends_early(const std::string& where);
 std::string data_damaged(const std::string& where);
 
@@ -80,10 +80,10 @@ std::string row_text(std::int64_t y, std::int64_t height);
 /// The damage of a file of so few bytes that its header cannot be true.
 std::string cannot_hold(std::uint64_t bytes, const Header& header);
 
-/// Throws IoError: what, and a way out. `why` may be empty.
+/// Throws IoError with the remedy. `why` may be empty.
 [[noreturn]] void fail_to_encode(const Header& header, const std::string& why);
 
-/// Whom a reader tells what is wrong. Messages are one line: what, where, remedy.
+/// Takes a reader's errors and warnings. Messages are one line: what, where, remedy.
 class ReadContext {
  public:
   /// `name` is the file as messages show it, e.g. 'in.jpg' with its quotes.
@@ -96,9 +96,9 @@ class ReadContext {
   /// Throws IoError: "cannot read NAME: WHY". `why` ends with the remedy where there is one.
   [[noreturn]] void fail(const std::string& why) const;
 
-  /// Reports damage, with its place. Throws IoError with the remedy --on-damage=warn, or, where
-  /// damage is to be taken, adds a warning and returns; the reader then gives the rows it can, and
-  /// black for the rest. Only the first damage of a file becomes a warning.
+  /// Reports damage, with its place. Throws IoError with the remedy --on-damage=warn. With that
+  /// option it adds a warning and returns; the reader then gives the rows it can, and black for the
+  /// rest. Only the first damage of a file becomes a warning.
   void damaged(const std::string& why);
   bool is_damaged() const { return damaged_; }
 
@@ -110,7 +110,7 @@ class ReadContext {
   /// result must not replace such a file. It becomes a warning, with the remedy where there is one.
   void leaves_out(const std::string& what, const std::string& remedy = "");
 
-  /// The same where the user chose to leave it out, so that there is nothing to warn of.
+  /// The same without a warning, because the user chose to leave it out.
   void leaves_out_as_asked(const std::string& what) { left_out_.push_back(what); }
 
   /// All that leaves_out() and damaged() reported; complete after the last row.
@@ -153,11 +153,11 @@ class ReadContext {
   bool damaged_ = false;
 };
 
-/// A reader holds nothing before it is admitted. While it is made it reads the header, from which
-/// held_bytes() is known then; it allocates those bytes in the first read(), when they are
-/// admitted. What it must take before, as a file that its library has to see whole,
-/// goes through ReadContext::admit(). The same is true of a writer and its first write(). Memory
-/// that is not initialised, and not touched before, is not taken.
+/// A reader takes no memory before it is admitted. Its constructor reads the header, from which
+/// held_bytes() follows; it allocates those bytes in the first read(), when they are admitted.
+/// Memory that it must take before, as for a file that its library needs whole, goes through
+/// ReadContext::admit(). The same is true of a writer and its first write(). Memory that is neither
+/// initialised nor touched does not count.
 class RowReader {
  public:
   virtual ~RowReader() = default;
@@ -168,8 +168,8 @@ class RowReader {
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
 
-  /// Bytes that it takes while it gives rows, so far as they grow with the file or the picture. No
-  /// file takes more: where a header does not say it, it is what the compression allows at most.
+  /// Bytes that it takes while it gives rows and that grow with the file or the picture. No file
+  /// takes more: if the header does not tell, this is the most that the compression allows.
   virtual std::int64_t held_bytes() const { return 0; }
 
   /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once,
@@ -180,7 +180,7 @@ class RowReader {
   Header header_;
 };
 
-/// Rows as they are in the file, so far as that needs no other rows.
+/// Encoded rows, as far as that needs no other rows.
 struct EncodedRows {
   std::vector<unsigned char> bytes;
   std::uint64_t length = 0;    ///< bytes before compression
@@ -194,7 +194,7 @@ class RowWriter {
   /// Rows that encode() should get at a time; the last time fewer. 1 where it does not matter.
   virtual int rows_at_a_time() const { return 1; }
 
-  /// Bytes that it takes until its end, so far as they grow with the picture.
+  /// Bytes that it takes until its end and that grow with the picture.
   virtual std::int64_t held_bytes() const { return 0; }
 
   /// Does what needs no other rows, such as compressing a strip. Several threads may call it at

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 #include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "src/base/suggest.hpp"
@@ -41,19 +42,8 @@ constexpr Format kFormats[] = {
 };
 
 std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    result.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
+  std::istringstream all{std::string(text)};
+  return {std::istream_iterator<std::string>(all), {}};
 }
 
 }  // namespace
@@ -84,7 +74,7 @@ std::string known_extensions() {
 
 const Format* find_format(std::string_view extension) {
   if (extension.starts_with('.')) extension.remove_prefix(1);
-  const std::string wanted = lower(extension);
+  const std::string wanted = lower_case(std::string(extension));
   for (const Format& format : kFormats) {
     const auto names = words(format.extensions);
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return &format;

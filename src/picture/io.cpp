@@ -1,15 +1,13 @@
 #include "src/picture/io.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/picture/jpeg/segments.hpp"
-#include "src/picture/jpeg/stream.hpp"
+#include "src/picture/codecs/jpeg/segments.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -69,7 +67,7 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
                        std::string(format.name) + " has, and is left out");
   }
   if (options.strip) {
-    // Without what says which colours they are the samples would be shown in others.
+    // Without its profile the picture would be shown in other colours.
     Metadata left;
     left.icc = std::move(metadata.icc);
     left.colour_chunks = std::move(metadata.colour_chunks);
@@ -81,7 +79,7 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
     metadata.exif = exif_with_resolution(std::move(metadata.exif), *metadata.resolution);
 }
 
-/// What the format gets of a picture; every change that loses something adds a warning.
+/// The picture as the format can hold it. Every loss adds a warning.
 Header fitted(const std::string& path, const Header& shape, const Format& format,
               const WriteOptions& options, std::vector<std::string>& warnings) {
   const std::string name(format.name);
@@ -209,7 +207,7 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
 }
 
 WriteOptions jpeg_settings(const Header& shape, WriteOptions options) {
-  // A JPEG of a JPEG looks as its input did, unless somebody says otherwise.
+  // A JPEG made from a JPEG has its input's settings, unless the user gives others.
   if (shape.format == FormatId::jpeg) {
     if (!options.quality) options.quality = shape.quality;
     if (!options.subsampling) options.subsampling = shape.subsampling;
@@ -262,7 +260,7 @@ void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
 
 void PictureWriter::finish() {
   writer_->finish();
-  // Some hold the whole file, and the file may wait a while for its name.
+  // Some writers hold the whole file, which may wait a while for its name.
   writer_.reset();
 }
 

@@ -35,8 +35,6 @@ class PictureReader {
   /// IoError.
   void read(PictureView<std::byte> rows);
 
-  bool is_damaged() const { return context_.is_damaged(); }
-
   /// Throws IoError where `out` names the file that is read, by whatever path or link, and a result
   /// made of its rows would lack a part of it. Call it after the last row.
   void check_replaced_by(const std::string& out) const;
@@ -48,7 +46,7 @@ class PictureReader {
   /// Throws IoError that names the file.
   [[noreturn]] void fail(const std::string& why) const { context_.fail(why); }
 
-  /// What was warned of until now.
+  /// All warnings until now.
   const std::vector<std::string>& warnings() const { return context_.warnings(); }
 
  private:
@@ -76,12 +74,11 @@ Image read_image(const std::string& path, const ReadOptions& options,
 /// The rest of an opened picture, of which no row was read yet.
 Picture read_all(PictureReader& reader);
 
-/// Throws UsageError where the name of `out` and the options say no format, or one that is only
-/// read.
+/// Throws UsageError if the name of `out` and the options give no format, or one that is only read.
 void check_format(const std::string& out, const WriteOptions& options);
 
-/// Checks what can be wrong whatever the picture: a format that is unknown or only read, a quality
-/// or a compression out of range. Throws UsageError.
+/// Throws UsageError for what is wrong with every picture: a format that is unknown or only read, a
+/// quality or a compression out of range.
 void check_options(const WriteOptions& options);
 
 /// Checks before any work whether PictureWriter would refuse `out` for its name or place.
@@ -136,11 +133,10 @@ class PictureWriter {
   std::unique_ptr<RowWriter> writer_;
 };
 
-/// The options with what a JPEG takes over from its input where nobody says otherwise, and with
-/// the defaults.
+/// The options, completed by the settings that a JPEG takes over from its input, and by defaults.
 WriteOptions jpeg_settings(const Header& shape, WriteOptions options);
 
-/// Writes a JPEG that somebody else encoded, with the metadata of `shape`, as PictureWriter does.
+/// Writes a JPEG that another codec encoded, with the metadata of `shape`, as PictureWriter does.
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
                         std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
                         const std::function<void(const FileStamp&)>& before, bool replaces);

@@ -9,12 +9,15 @@
 
 #include "src/picture/byte_order.hpp"
 #include "src/picture/bytes.hpp"
-#include "src/picture/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {
 
 using Bytes = Metadata::Bytes;
+
+constexpr std::string_view kResource = "8BIM";
+constexpr std::uint16_t kIptcResource = 0x0404;
 
 enum Tag : std::uint16_t {
   kWidth = 256,
@@ -39,7 +42,7 @@ enum Tag : std::uint16_t {
 };
 
 /// Tags of a TIFF's first directory that describe the picture and belong to EXIF. Structure,
-/// orientation and resolution are told otherwise.
+/// orientation and resolution are kept elsewhere.
 constexpr std::uint16_t kDescribing[] = {
     269 /* DocumentName */, 270 /* ImageDescription */, 271 /* Make */,
     272 /* Model */,        285 /* PageName */,         305 /* Software */,
@@ -226,7 +229,7 @@ void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory
   }
 }
 
-/// Overwrites what is dropped with zeros, and cuts it off at the end. A piece that overlaps a kept
+/// Overwrites dropped pieces with zeros, and cuts them off at the end. A piece that overlaps a kept
 /// one stays.
 void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& kept, Bytes& block) {
   const std::vector<Interval> keep = merged(kept), drop = merged(dropped);
@@ -320,7 +323,6 @@ int exif_orientation(std::span<const unsigned char> exif) {
 }
 
 std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
-  constexpr double kCentimetres = 2.54;  // of an inch
   const TiffStructure file(exif);
   const auto first = file.first_directory();
   if (!first) return std::nullopt;
@@ -328,12 +330,12 @@ std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
   const double x = fraction(file, find_fraction(*first, kXResolution));
   const double y = fraction(file, find_fraction(*first, kYResolution));
   if ((unit != kInch && unit != kCentimetre) || x == 0 || y == 0) return std::nullopt;
-  const double factor = unit == kCentimetre ? kCentimetres : 1;
+  const double factor = unit == kCentimetre ? Metadata::kCentimetresPerInch : 1;
   return Metadata::Resolution{x * factor, y * factor};
 }
 
 Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
-  TiffArea area(exif_is_little(exif).value_or(true), false);
+  TiffArea area(exif_is_little(exif).value_or(true), false, exif);
   std::vector<TiffValue> values = {fraction_value(area, kXResolution, resolution.x),
                                    fraction_value(area, kYResolution, resolution.y),
                                    area.number_value(kResolutionUnit, kTiffShort, kInch)};
@@ -342,29 +344,17 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
   const TiffStructure file(exif);
   const auto first = file.big() ? std::nullopt : file.first_directory();
   if (!first) return exif;
-  MemorySink sink;
-  sink.append(exif);
   std::vector<Bytes> added;
   for (const TiffValue& value : values) {
     const TiffEntry* const there = first->find(value.tag);
-    if (there && there->type == value.type && there->count == 1) {
-      sink.write(there->values_at, value.bytes);
-      continue;
-    }
-    Bytes entry;
-    area.append_number(entry, value.tag, 2);
-    area.append_number(entry, value.type, 2);
-    area.append_number(entry, value.count, 4);
-    if (value.bytes.size() > 4) {
-      if (sink.size() % 2) sink.append(Bytes(1));
-      area.append_number(entry, sink.size(), 4);
-      sink.append(value.bytes);
-    } else {
-      entry.insert(entry.end(), value.bytes.begin(), value.bytes.end());
-      entry.resize(12);
-    }
-    added.push_back(std::move(entry));
+    if (there && there->type == value.type && there->count == 1)
+      std::copy(value.bytes.begin(), value.bytes.end(),
+                area.bytes().begin() + std::ptrdiff_t(there->values_at));
+    else
+      added.push_back(area.entry(value));
   }
+  MemorySink sink;
+  sink.append(area.bytes());
   add_entries(sink, added);
   return sink.bytes();
 }
@@ -382,13 +372,6 @@ void set_xmp_upright(Bytes& xmp) {
       xmp[value] = '1';
   }
 }
-
-namespace {
-
-constexpr std::string_view kResource = "8BIM";
-constexpr std::uint16_t kIptcResource = 0x0404;
-
-}  // namespace
 
 Bytes iptc_in(std::span<const unsigned char> resources) {
   constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;

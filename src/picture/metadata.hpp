@@ -1,7 +1,6 @@
-/// What a picture file says beside its pixels.
+/// Metadata of a picture file.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@ struct Metadata {
     double x = 0, y = 0;
   };
   std::optional<Resolution> resolution;
+  static constexpr double kCentimetresPerInch = 2.54;
 
   std::vector<Bytes> comments;  ///< of a JPEG, which does not say how their letters are coded
 
@@ -31,7 +31,7 @@ struct Metadata {
     std::string type;
     Bytes data;
   };
-  std::vector<Chunk> colour_chunks;  ///< what a PNG says of its colours beside a profile
+  std::vector<Chunk> colour_chunks;  ///< a PNG's chunks about colours, beside the profile
   std::vector<Chunk> text_chunks;    ///< a PNG's texts
 
   bool empty() const {
@@ -47,17 +47,17 @@ struct Metadata {
 /// `exif` is no TIFF structure.
 Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int height = 0);
 
-/// How a picture is to be turned by its EXIF block, 1 to 8; 1 where it says nothing valid.
+/// The orientation in an EXIF block, 1 to 8; 1 if it has none or a wrong one.
 int exif_orientation(std::span<const unsigned char> exif);
 
-/// The resolution that an EXIF block tells.
+/// The resolution in an EXIF block.
 std::optional<Metadata::Resolution> exif_resolution(const Metadata::Bytes& exif);
 
-/// The EXIF block with a resolution, for a format that has no other place for it; a block of its
-/// own where `exif` is empty.
+/// The EXIF block with a resolution, for a format that has no other place for it; a new block if
+/// `exif` is empty.
 Metadata::Bytes exif_with_resolution(Metadata::Bytes exif, Metadata::Resolution resolution);
 
-/// Makes an XMP packet's orientation, where it tells one, say 1.
+/// Sets the orientation in an XMP packet, if it has one, to 1.
 void set_xmp_upright(Metadata::Bytes& xmp);
 
 /// The IIM records among resources of Photoshop, each four letters, mostly "8BIM", a number, a

@@ -1,10 +1,9 @@
-/// Codecs that lie in shared libraries of their own, which are loaded when a picture asks for them.
+/// Codecs in shared libraries, which are loaded when a picture needs them.
 ///
-/// A module is compiled with this header and exports module_of_convfilt(). What it shares with the
-/// program are C++ objects, so both must come from one release.
+/// A module is compiled with this header and exports module_of_convfilt(). It shares C++ objects
+/// with the program, so both must come from one release.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -12,13 +11,13 @@
 
 namespace convfilt {
 
-/// Grows with each change of what program and modules share; the sizes tell of some that nobody
-/// counted.
+/// Changes with everything that program and modules share. The sizes catch changes for which the
+/// number was not raised.
 inline constexpr std::uint32_t kModuleInterface =
     5u << 24 ^
     std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
 
-/// What a module exports.
+/// A module's export.
 struct CodecModule {
   std::uint32_t interface;  ///< kModuleInterface of the module
   Codec codec;
@@ -27,14 +26,14 @@ struct CodecModule {
 /// The name of the exported function, which takes nothing and gives a const CodecModule*.
 inline constexpr char kModuleEntry[] = "module_of_convfilt";
 
-/// Loads libconvfilt_NAME.so of a folder; it stays loaded. Throws IoError that says what brings it
-/// when it is missing, or of another version.
+/// Loads libconvfilt_NAME.so of a folder; it stays loaded. If it is missing or of another version,
+/// throws an IoError that names its package.
 const CodecModule& load_module(const std::string& folder, const std::string& name);
 
 /// The folder of the installed program's modules.
 std::string installed_modules_folder();
 
-/// Where modules are looked for: the folder that CONVFILT_MODULES names, else the installed one.
+/// The folder of modules: the one that CONVFILT_MODULES names, else the installed one.
 std::string modules_folder();
 
 }  // namespace convfilt

@@ -76,50 +76,41 @@ TransferCurve::TransferCurve(const Metadata::Bytes& icc, Depth depth, int channe
   for (int c = 0; c < colours; ++c) tables_.push_back(table_of(samples_of(depth), srgb_light));
 }
 
-Image TransferCurve::to_linear(const Image& in) const {
-  Image linear(in.width(), in.height(), in.channels(), Depth::f32);
+void TransferCurve::to_linear(const std::byte* row, int width, int channels, float* light) const {
   const float full = float(full_range(depth_));
   with_depth(depth_, [&]<class T>(TypeTag<T>) {
-    for (int y = 0; y < in.height(); ++y) {
-      const T* from = row_of<T>(in.view(), y);
-      float* to = row_of<float>(linear.view(), y);
-      for (int x = 0; x < in.width(); ++x) {
-        for (int c = 0; c < in.channels(); ++c, ++from, ++to) {
-          if constexpr (std::is_same_v<T, float>)
-            *to = *from;
-          else
-            *to = c == 3 ? float(*from) / full : tables_[std::size_t(c)].light[*from];
-        }
-      }
+    const T* from = reinterpret_cast<const T*>(row);
+    if constexpr (std::is_same_v<T, float>) {
+      std::copy_n(from, std::ptrdiff_t(width) * channels, light);
+    } else {
+      for (int x = 0; x < width; ++x)
+        for (int c = 0; c < channels; ++c, ++from, ++light)
+          *light = c == 3 ? float(*from) / full : tables_[std::size_t(c)].light[*from];
     }
   });
-  return linear;
 }
 
-Image TransferCurve::from_linear(const Image& linear) const {
-  Image out(linear.width(), linear.height(), linear.channels(), depth_);
+void TransferCurve::from_linear(const float* light, int width, int channels, std::byte* row) const {
   const double full = full_range(depth_);
   with_depth(depth_, [&]<class T>(TypeTag<T>) {
-    for (int y = 0; y < out.height(); ++y) {
-      const float* from = row_of<float>(linear.view(), y);
-      T* to = row_of<T>(out.view(), y);
-      for (int x = 0; x < out.width(); ++x) {
-        for (int c = 0; c < out.channels(); ++c, ++from, ++to) {
-          if constexpr (std::is_same_v<T, float>) {
-            *to = *from;
-          } else if (c == 3) {
-            *to = *from > 0 ? to_sample<T>(double(*from) * full) : T(0);
+    T* to = reinterpret_cast<T*>(row);
+    if constexpr (std::is_same_v<T, float>) {
+      std::copy_n(light, std::ptrdiff_t(width) * channels, to);
+    } else {
+      for (int x = 0; x < width; ++x) {
+        for (int c = 0; c < channels; ++c, ++light, ++to) {
+          if (c == 3) {
+            *to = *light > 0 ? to_sample<T>(double(*light) * full) : T(0);
           } else {
             const Table& table = tables_[std::size_t(c)];
-            std::uint32_t sample = *from > 0 ? table.first[bucket_of(*from)] : 0;
-            while (table.thresholds[sample] < *from) ++sample;
+            std::uint32_t sample = *light > 0 ? table.first[bucket_of(*light)] : 0;
+            while (table.thresholds[sample] < *light) ++sample;
             *to = T(sample);
           }
         }
       }
     }
   });
-  return out;
 }
 
 double TransferCurve::linear(double sample) const {

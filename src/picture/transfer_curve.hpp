@@ -1,11 +1,12 @@
 /// From encoded samples to linear light, and back.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "src/picture/image.hpp"
+#include "kernels/problem.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt {
@@ -20,11 +21,11 @@ class TransferCurve {
 
   bool is_linear() const { return tables_.empty(); }
 
-  /// The picture as floats, 1 being the most light.
-  Image to_linear(const Image& in) const;
+  /// A row of pixels as floats, 1 being the most light.
+  void to_linear(const std::byte* row, int width, int channels, float* light) const;
 
   /// Floats as samples of the depth again: each gets the nearest, as samples count.
-  Image from_linear(const Image& linear) const;
+  void from_linear(const float* light, int width, int channels, std::byte* row) const;
 
   /// The linear value of a sample of the first colour, in the picture's sample units.
   double linear(double sample) const;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The unit tests of src/batch, and commands on folders, under ThreadSanitizer: no data race may be reported. oneTBB is built
+# The unit tests of src/run, and commands on folders, under ThreadSanitizer: no data race may be reported. oneTBB is built
 # with it from Debian's source, since the package hides from it how tasks are handed from thread to thread.
 #
 #   tests/folders/tsan.sh [BUILD]     by default build/tsan; needs gcc, dpkg-dev and Debian's archive. JOBS says how many
@@ -28,8 +28,8 @@ if [ ! -e "$build/onetbb/done" ]; then
 fi
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCONVFILT_CUDA=OFF -DCONVFILT_SANITIZE=thread -DTBB_DIR="$build/prefix/lib/cmake/TBB" \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1"
-cmake --build "$build" -j "$jobs" --target convfilt convfilt_batch_tests
-tests=$build/bin/convfilt_batch_tests
+cmake --build "$build" -j "$jobs" --target convfilt convfilt_run_tests
+tests=$build/bin/convfilt_run_tests
 ldd "$tests" | grep -q "libtbb.* => $build" || die "the tests do not take the oneTBB that was built: $(ldd "$tests")"
 
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
@@ -73,4 +73,4 @@ if [ -n "$reports" ]; then
   echo "$reports"
   die "$(grep -c '^WARNING: ThreadSanitizer' <<<"$reports") reports"
 fi
-echo "ThreadSanitizer: unit tests of src/batch and eight commands on folders: 0 reports"
+echo "ThreadSanitizer: unit tests of src/run and eight commands on folders: 0 reports"

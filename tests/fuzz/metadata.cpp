@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/picture/jpeg/segments.hpp"
+#include "src/picture/codecs/jpeg/segments.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/metadata.hpp"
-#include "src/picture/tiff/directory.hpp"
 #include "src/picture/transfer_curve.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/support/picture_files.hpp"

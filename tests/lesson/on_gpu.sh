@@ -17,8 +17,8 @@ export CONVFILT=$bin/convfilt DEVICE=${DEVICE:-cuda}
 [ -x "$CONVFILT" ] || die "$CONVFILT is missing"
 for tool in c++ addr2line; do command -v $tool >/dev/null || die "$tool is missing; install g++ and binutils"; done
 # A packed program finds the runners' sources where it would find installed ones.
-lesson=$bin/../share/convfilt/lesson/kernels
-[ -e "$lesson/lesson" ] || { mkdir -p "$lesson" && ln -s "$PWD/kernels/lesson" "$lesson/lesson"; }
+lesson=$bin/../share/convfilt/lesson/src/lab/try
+[ -e "$lesson/runtime" ] || { mkdir -p "$lesson" && ln -s "$PWD/src/lab/try/runtime" "$lesson/runtime"; }
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 failed=0
 failure() { echo "FAILED  $*"; failed=$((failed + 1)); }

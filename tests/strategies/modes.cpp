@@ -6,11 +6,12 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/settings.hpp"
-#include "src/filter/edge.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
+using namespace convfilt::testing;
 
 namespace {
 
@@ -60,19 +61,19 @@ TEST_CASE("valid is the inside of same, full is same in a black frame; alpha goe
       for (const Mask& mask : masks()) {
         CAPTURE(mask.name);
         CAPTURE(channels);
-        const Image same = Convolver(in_mode(Mode::same)).convolve(in, mask);
-        const Image valid = Convolver(in_mode(Mode::valid)).convolve(in, mask);
+        const Image same = convolve(Convolver(in_mode(Mode::same)), in, mask);
+        const Image valid = convolve(Convolver(in_mode(Mode::valid)), in, mask);
         CHECK(valid.width() == kWidth - 2);
         CHECK(valid.height() == kHeight - 2);
         check_inside(same, mask.anchor_x, mask.anchor_y, valid);
 
-        const Image full = Convolver(in_mode(Mode::full, Border::constant)).convolve(in, mask);
+        const Image full = convolve(Convolver(in_mode(Mode::full, Border::constant)), in, mask);
         CHECK(full.width() == kWidth + 2);
         CHECK(full.height() == kHeight + 2);
         const int left = 2 - mask.anchor_x, top = 2 - mask.anchor_y;
         const Image frame = framed(in, left, top, 2 - left, 2 - top);
         const Image of_frame =
-            Convolver(in_mode(Mode::same, Border::constant)).convolve(frame, mask);
+            convolve(Convolver(in_mode(Mode::same, Border::constant)), frame, mask);
         check_inside(of_frame, 0, 0, full);
       }
     }
@@ -98,7 +99,7 @@ TEST_CASE("edges in every mode") {
 TEST_CASE("a picture smaller than the mask has no valid result") {
   const Image in = random_image(4, 9, 4, Depth::u8, 5);
   const Mask mask = make_mask("wide", 5, 1, {1, 1, 1, 1, 1}, 5);
-  CHECK_THROWS_WITH_AS(Convolver(in_mode(Mode::valid)).convolve(in, mask),
+  CHECK_THROWS_WITH_AS(convolve(Convolver(in_mode(Mode::valid)), in, mask),
                        doctest::Contains("lies nowhere inside a picture of 4x9"), UsageError);
 }
 

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/codec_parts.hpp"
-#include "src/picture/tiff/directory.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {
@@ -27,9 +27,15 @@ void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
   if (facts->damage.empty() && !has_only_zeros(rest)) facts->damage = bytes_follow(rest.size());
 }
 
+/// Notes damage after which nothing can be taken.
+void lose(FileFacts* facts, std::string damage) {
+  facts->damage = std::move(damage);
+  facts->is_lost = true;
+}
+
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
-std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
+std::size_t check_boxes_end(Bytes bytes, FileFacts* facts, ReadContext& context) {
   std::size_t end = bytes.size();
   facts->damage = ends_early("no codestream");
   int pictures = 0;
@@ -51,8 +57,7 @@ std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
     facts->damage = has_end ? "" : ends_early("no end-of-codestream marker");
   }
   if (pictures > 1)
-    facts->left_out.push_back("only the first of its " + std::to_string(pictures) +
-                              " pictures is read");
+    context.leaves_out("only the first of its " + std::to_string(pictures) + " pictures is read");
   note_rest(bytes, at, facts);
   return end;
 }
@@ -113,9 +118,9 @@ Codestream walk_codestream(Bytes stream) {
 
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
-void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
+void inspect_jpeg2000(Bytes bytes, FileFacts* facts, ReadContext& context) {
   const bool has_boxes = !starts_with(bytes, "\xFF\x4F");
-  const std::size_t end = has_boxes ? check_boxes_end(bytes, facts) : bytes.size();
+  const std::size_t end = has_boxes ? check_boxes_end(bytes, facts, context) : bytes.size();
   if (!has_boxes) facts->damage = ends_early("no end-of-codestream marker");
   constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
   const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
@@ -223,7 +228,7 @@ void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
 }
 
 /// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
-void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
+void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadContext& context) {
   enum Tag : std::uint16_t {
     kBitsPerSample = 258,
     kPhotometric = 262,
@@ -263,14 +268,14 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   facts->drop_alpha |= photometric == kSeparated;
   facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
   if (raw && samples > 1 && number(kPlanarConfig) == 2u) {
-    facts->refusal =
+    context.fail(
         "OpenCV does not read TIFF of separate planes and more than 8 bits; "
-        "convert it first (tiffcp -p contig)";
+        "convert it first (tiffcp -p contig)");
   }
   if (bits > 8 && !raw)
-    facts->left_out.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
-                              " bits a sample");
-  if (samples == 2 && extra) facts->left_out.push_back("the alpha of a grey TIFF is not read");
+    context.leaves_out("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
+                       " bits a sample");
+  if (samples == 2 && extra) context.leaves_out("the alpha of a grey TIFF is not read");
 }
 
 /// The colours of a BMP's palette, between its header and its rows.
@@ -309,11 +314,7 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   if (bytes.size() < kOldHeader) return;
   const std::size_t pixels_at = little_endian(bytes, 10);
   const bool old = little_endian(bytes, 14) == 12;
-  if (!old && bytes.size() < kHeader) {
-    facts->damage = ends_early("in its header");
-    facts->is_lost = true;
-    return;
-  }
+  if (!old && bytes.size() < kHeader) return lose(facts, ends_early("in its header"));
   const auto side = [&](std::size_t at) {
     return std::int64_t{std::int32_t(little_endian(bytes, at))};
   };
@@ -325,18 +326,14 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   const std::size_t colours = colours_of_bmp(bytes, old, bits);
   facts->bytes_a_pixel = bits == 32 ? 4 : 3;
   if (coding == kRunLength8 || coding == kRunLength4) {
-    if (pixels_at > bytes.size()) {
-      facts->damage = ends_early("before its first row");
-      facts->is_lost = true;
-      return;
-    }
+    if (pixels_at > bytes.size()) return lose(facts, ends_early("before its first row"));
     std::string foreign_colour;
     facts->damage = run_length_damage(bytes.subspan(pixels_at), facts->width, facts->height,
                                       coding == kRunLength4, colours, &foreign_colour);
-    facts->is_lost = facts->damage.find("ends too early") == std::string::npos;
-    if (!facts->damage.empty()) return;
-    facts->is_lost = false;
-    facts->damage = foreign_colour;
+    if (facts->damage.empty())
+      facts->damage = foreign_colour;
+    else
+      facts->is_lost = facts->damage.find("ends too early") == std::string::npos;
     return;
   }
   if (facts->width < 1 || bits < 1 || bits > 32) return;
@@ -349,7 +346,7 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
     return;
   }
   const std::uint64_t rows = bytes.size() < pixels_at ? 0 : (bytes.size() - pixels_at) / row;
-  facts->damage = ends_early(row_text(std::int64_t(rows), facts->height));
+  lose(facts, ends_early(row_text(std::int64_t(rows), facts->height)));
   facts->is_lost = rows == 0;
 }
 
@@ -376,15 +373,8 @@ std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
 /// then.
 void inspect_hdr(Bytes bytes, FileFacts* facts) {
   std::size_t at = read_hdr_size(bytes, facts);
-  facts->is_lost = true;
-  if (at == 0 || facts->width < 1 || facts->height < 1) {
-    facts->damage = "the file ends too early, or has no size (in its header)";
-    return;
-  }
-  const auto note_rest_of_hdr = [&](std::uint64_t end) {
-    facts->is_lost = false;
-    note_rest(bytes, end, facts);
-  };
+  if (at == 0 || facts->width < 1 || facts->height < 1)
+    return lose(facts, "the file ends too early, or has no size (in its header)");
   const auto width = std::uint64_t(facts->width);
   for (std::int64_t y = 0; y < facts->height; ++y) {
     const std::string where = row_text(y, facts->height);
@@ -393,38 +383,38 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
     if (width < 8 || width > 0x7FFF || (at + 4 <= bytes.size() && !marked)) {
       // Rows without run lengths; the decoder takes all that follow for such.
       const std::uint64_t rest = width * std::uint64_t(facts->height - y) * 4;
-      if (rest > bytes.size() - std::min(at, bytes.size()))
-        facts->damage = ends_early(where);
-      else
-        note_rest_of_hdr(at + rest);
-      return;
+      if (rest > bytes.size() - std::min(at, bytes.size())) return lose(facts, ends_early(where));
+      return note_rest(bytes, at + rest, facts);
     }
-    if (at + 4 <= bytes.size() && big_endian(bytes, at + 2, 2) != width) {
-      facts->damage = data_damaged(where);
-      return;
-    }
+    if (at + 4 <= bytes.size() && big_endian(bytes, at + 2, 2) != width)
+      return lose(facts, data_damaged(where));
     at += 4;
     for (int plane = 0; plane < 4; ++plane) {
       for (std::uint64_t x = 0; x < width;) {
-        if (at + 2 > bytes.size()) {
-          facts->damage = ends_early(where);
-          return;
-        }
+        if (at + 2 > bytes.size()) return lose(facts, ends_early(where));
         const unsigned code = bytes[at], count = code > 128 ? code - 128 : code;
         x += count;
         at += code > 128 ? 2 : 1 + count;
-        if (count == 0 || x > width) {
-          facts->damage = data_damaged(where);
-          return;
-        }
+        if (count == 0 || x > width) return lose(facts, data_damaged(where));
       }
     }
-    if (at > bytes.size()) {
-      facts->damage = ends_early(where);
-      return;
-    }
+    if (at > bytes.size()) return lose(facts, ends_early(where));
   }
-  note_rest_of_hdr(at);
+  note_rest(bytes, at, facts);
+}
+
+/// How many channels of an OpenEXR are no colours or alpha. Their list has a name and 16 bytes for
+/// each, up to an empty name; nothing if it has another length.
+std::optional<int> other_channels(std::string_view list) {
+  constexpr std::size_t kOfChannel = 17;
+  constexpr std::string_view kRead[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
+  int others = 0;
+  for (std::size_t at = 0, end; (end = list.find('\0', at)) != list.npos; at = end + kOfChannel) {
+    if (end == at) return end + 1 == list.size() ? std::optional(others) : std::nullopt;
+    others +=
+        std::find(std::begin(kRead), std::end(kRead), list.substr(at, end - at)) == std::end(kRead);
+  }
+  return std::nullopt;
 }
 
 /// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
@@ -441,28 +431,7 @@ bool has_size_of_type(Bytes value, std::string_view type) {
       {"v3d", 24},        {"v3f", 12},      {"v3i", 12}};
   for (const auto& [name, size] : kFixed)
     if (type == name) return value.size() == size;
-  if (type != "chlist") return true;
-  // Channels, each a name and 16 bytes, up to an empty name.
-  constexpr std::size_t kOfChannel = 16;
-  for (std::size_t at = 0; at < value.size();) {
-    const std::size_t begin = at;
-    while (at < value.size() && value[at] != 0) ++at;
-    if (at == begin) return at + 1 == value.size();
-    at += 1 + kOfChannel;
-  }
-  return false;
-}
-
-/// How many channels of an OpenEXR, a list of names and 16 bytes each, are no colours or alpha.
-int other_channels(std::string_view list) {
-  constexpr std::size_t kOfChannel = 17;
-  constexpr std::string_view kRead[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
-  int others = 0;
-  for (std::size_t at = 0, end; (end = list.find('\0', at)) != list.npos && end > at;
-       at = end + kOfChannel)
-    others +=
-        std::find(std::begin(kRead), std::end(kRead), list.substr(at, end - at)) == std::end(kRead);
-  return others;
+  return type != "chlist" || other_channels(text_of(value));
 }
 
 struct ExrHeader {
@@ -471,7 +440,7 @@ struct ExrHeader {
   int compression = 0;
 };
 
-ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
+ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
   ExrHeader header;
   const std::string_view all = text_of(bytes);
   std::size_t at = 8;
@@ -501,9 +470,10 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
       facts->copies = 2;
     }
     if (name == "compression" && size == 1) header.compression = bytes[value];
-    if (const int others = name == "channels" ? other_channels(all.substr(value, size)) : 0)
-      facts->left_out.push_back("its channels beside colours and alpha are not read (" +
-                                std::to_string(others) + ")");
+    const int others = name == "channels" ? other_channels(all.substr(value, size)).value_or(0) : 0;
+    if (others > 0)
+      context.leaves_out("its channels beside colours and alpha are not read (" +
+                         std::to_string(others) + ")");
     at = value + size;
   }
   return header;
@@ -511,16 +481,13 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
 
 /// A table behind the header of an OpenEXR says where each piece of some rows begins, which says
 /// how long it is.
-void inspect_exr(Bytes bytes, FileFacts* facts) {
-  facts->is_lost = true;
-  const ExrHeader header = read_exr_header(bytes, facts);
-  if (header.end == 0) {
-    facts->damage = header.is_damaged ? data_damaged("in its header") : ends_early("in its header");
-    return;
-  }
+void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
+  const ExrHeader header = read_exr_header(bytes, facts, context);
+  if (header.end == 0)
+    return lose(facts,
+                header.is_damaged ? data_damaged("in its header") : ends_early("in its header"));
   constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
-  if (little_endian(bytes, 4) & kParts)
-    facts->left_out.push_back("only the first of its parts is read");
+  if (little_endian(bytes, 4) & kParts) context.leaves_out("only the first of its parts is read");
   constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a piece, by compression
   if (little_endian(bytes, 4) & kTiledDeepOrParts || header.compression > 9) return;
   const std::int64_t rows = kRows[header.compression];
@@ -535,11 +502,8 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
       end = std::max(end, at + 8 + length);
       return length <= bytes.size() - at - 8;
     };
-    if (is_inside()) continue;
-    facts->damage = ends_early(row_text(y, facts->height));
-    return;
+    if (!is_inside()) return lose(facts, ends_early(row_text(y, facts->height)));
   }
-  facts->is_lost = false;
   note_rest(bytes, end, facts);
 }
 
@@ -556,28 +520,25 @@ void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
 void correct_pam(Bytes bytes, FileFacts* facts) {
   const std::string_view all = text_of(bytes);
   const std::string_view header = all.substr(0, all.find("ENDHDR"));
-  const auto field = [&](std::string_view name) {
-    std::size_t at = header.find(name);  // with the line break before it
-    if (at == header.npos) return -1L;
-    at += name.size();
-    return next_number(bytes, &at);
-  };
-  facts->swap_red_blue = field("\nDEPTH ") >= 3;
-  if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
+  constexpr std::string_view kLargest = "\nMAXVAL ";
+  const std::size_t found = header.find(kLargest);
+  if (found == header.npos) return;
+  std::size_t at = found + kLargest.size();
+  if (const long largest = next_number(bytes, &at); largest > 1) set_scale(largest, false, facts);
 }
 
 }  // namespace
 
-FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes) {
+FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContext& context) {
   FileFacts facts;
   switch (format) {
-    case FormatId::tiff: correct_tiff(bytes, &facts); break;
+    case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
     case FormatId::pnm: correct_pnm(bytes, &facts); break;
     case FormatId::pam: correct_pam(*bytes, &facts); break;
-    case FormatId::jp2: inspect_jpeg2000(*bytes, &facts); break;
+    case FormatId::jp2: inspect_jpeg2000(*bytes, &facts, context); break;
     case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
-    case FormatId::exr: inspect_exr(*bytes, &facts); break;
+    case FormatId::exr: inspect_exr(*bytes, &facts, context); break;
     default: break;
   }
   return facts;

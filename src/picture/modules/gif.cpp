@@ -2,13 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 
 namespace convfilt {
@@ -16,7 +15,7 @@ namespace {
 
 using Bytes = std::span<const unsigned char>;
 
-/// What the blocks of a file say, without its pixels.
+/// The contents of a file's blocks, without its pixels.
 struct Blocks {
   int screen_width = 0, screen_height = 0;
   int left = 0, top = 0, width = 0, height = 0;  ///< of the first picture
@@ -138,8 +137,8 @@ class Strings {
     before_.reset();
   }
 
-  /// Takes the code of a string; false where there is no such string yet. The string that the code
-  /// before it promised stands for that one then.
+  /// Takes the code of a string; false if there is no such string yet. Then it takes the string
+  /// that the code before promised instead.
   bool take(unsigned code) {
     const bool may_be_new = before_ && count_ < kMost;
     const bool is_known = code < clear_ || (code > end() && code < count_);
@@ -188,7 +187,7 @@ class GifReader : public WholeReader {
       : WholeReader(source, context, FormatId::gif) {
     blocks_ = walk(context.whole(source));
     if (blocks_.pictures == 0) give_up(ends_early("no picture in it"));
-    // Some writers leave the screen without a size, and mean that of the picture.
+    // Some writers give the screen no size, and mean the picture's.
     const bool sized = blocks_.screen_width > 0 && blocks_.screen_height > 0;
     header_.width = sized ? blocks_.screen_width : blocks_.left + blocks_.width;
     header_.height = sized ? blocks_.screen_height : blocks_.top + blocks_.height;

@@ -2,7 +2,6 @@
 #include <libheif/heif.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "src/base/source_text.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/sample_type.hpp"
@@ -29,10 +28,8 @@ using HeifEncoder = std::unique_ptr<heif_encoder, Destroy<heif_encoder_release>>
 using Nclx = std::unique_ptr<heif_color_profile_nclx, Destroy<heif_nclx_color_profile_free>>;
 
 Context make_context() {
-#if LIBHEIF_HAVE_VERSION(1, 13, 0)
   static const heif_error initialised = heif_init(nullptr);  // loads the plugins of later versions
   if (initialised.code != heif_error_Ok) throw std::bad_alloc();
-#endif
   Context context(heif_context_alloc());
   if (!context) throw std::bad_alloc();
   return context;
@@ -83,8 +80,8 @@ Bytes after(Bytes bytes, std::size_t count) {
   return bytes.subspan(std::min(count, bytes.size()));
 }
 
-/// Whether the primary picture has luma alone. libheif tells that only of decoded pictures, and has
-/// no function that turns those into colours.
+/// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
+/// has no function that turns those into colours.
 class MonochromeSearch {
  public:
   explicit MonochromeSearch(Bytes file)
@@ -95,7 +92,7 @@ class MonochromeSearch {
     const Bytes primary = content_of(meta_, "pitm");
     const std::uint64_t item = number(primary, 4, version(primary) == 0 ? 2 : 4);
     if (const auto found = is_monochrome(item)) return *found;
-    // A grid has no codec of its own; its tiles do.
+    // A grid has no codec; its tiles have one.
     const std::optional<std::uint64_t> tile = first_tile(item);
     return tile && is_monochrome(*tile).value_or(false);
   }
@@ -152,10 +149,9 @@ std::string text_of(const heif_error& error) {
   return text;
 }
 
-/// A bit depth's samples, at the full range of a u16.
-std::uint16_t widened(unsigned value, int bits) {
-  const unsigned full = (1u << bits) - 1;
-  return std::uint16_t((std::min(value, full) * 65535u + full / 2) / full);
+heif_chroma interleaved(bool alpha, bool deep) {
+  if (alpha) return deep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA;
+  return deep ? heif_chroma_interleaved_RRGGBB_LE : heif_chroma_interleaved_RGB;
 }
 
 class HeifReader : public WholeReader {
@@ -185,8 +181,8 @@ class HeifReader : public WholeReader {
                          " pictures is read");
     context.check_plausible(header_, std::uint64_t(held_bytes()), source.size());
     read_metadata();
-    // libheif turns and mirrors the picture as the file's own boxes say; EXIF's orientation, which
-    // says the same once more, has no meaning in these formats.
+    // libheif turns and mirrors the picture by the file's boxes. EXIF's orientation repeats them,
+    // and has no meaning in these formats.
     header_.orientation = 1;
   }
 
@@ -201,20 +197,14 @@ class HeifReader : public WholeReader {
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
     if (!options) throw std::bad_alloc();
-#if LIBHEIF_HAVE_VERSION(1, 13, 0)
     options->strict_decoding = context_.options().refuse_damaged;
-#endif
-    const bool deep = header_.depth == Depth::u16;
-    const heif_chroma interleaved =
-        has_alpha_ ? deep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
-        : deep     ? heif_chroma_interleaved_RRGGBB_LE
-                   : heif_chroma_interleaved_RGB;
     // libheif gives some monochrome pictures as colours alone, which are equal then.
     is_luma_ = is_grey_ && heif_decode_image(handle_.get(), &image, heif_colorspace_monochrome,
                                              heif_chroma_monochrome, options.get())
                                    .code == heif_error_Ok;
     if (!is_luma_)
-      require(heif_decode_image(handle_.get(), &image, heif_colorspace_RGB, interleaved,
+      require(heif_decode_image(handle_.get(), &image, heif_colorspace_RGB,
+                                interleaved(has_alpha_, header_.depth == Depth::u16),
                                 options.get()));
     pixels_.reset(image);
     const heif_channel main = is_luma_ ? heif_channel_Y : heif_channel_interleaved;
@@ -265,30 +255,21 @@ class HeifReader : public WholeReader {
   template <class T>
   static T full_range_sample(unsigned value, int bits) {
     if constexpr (sizeof(T) == 1) return T(bits > 8 ? value >> (bits - 8) : value);
-    return T(widened(value, bits));
+    const unsigned full = (1u << bits) - 1;
+    return T((std::min(value, full) * 65535u + full / 2) / full);
   }
 
   template <class T>
   void copy_samples(int y, T* to) const {
-    const int channels = header_.channels;
-    for (int x = 0; x < header_.width; ++x, to += channels) {
-      if (channels == 1 && !is_luma_) {
-        to[0] = full_range_sample<T>(main_.sample(y, std::ptrdiff_t(x) * 3), main_.bits);
-        continue;
-      }
-      if (is_luma_) {
-        const T grey = ranged<T>(main_.sample(y, x));
-        to[0] = grey;
-        if (channels == 4) {
-          to[1] = to[2] = grey;
-          to[3] = full_range_sample<T>(alpha_.sample(y, x), alpha_.bits);
-        }
-        continue;
-      }
-      for (int c = 0; c < channels; ++c) {
-        const int source = c < 3 ? 2 - c : c;
-        to[c] = full_range_sample<T>(main_.sample(y, std::ptrdiff_t(x) * channels + source),
-                                     main_.bits);
+    const int channels = header_.channels, stored = is_luma_ ? 1 : std::max(channels, 3);
+    for (int c = 0; c < channels; ++c) {
+      const bool is_alpha = c == 3, is_grey = is_luma_ && !is_alpha;
+      const Plane& plane = is_luma_ && is_alpha ? alpha_ : main_;
+      // Colours come as RGB; of those of a grey picture, which are equal, the first is taken.
+      const int at = is_luma_ ? 0 : is_alpha || channels == 1 ? c : 2 - c;
+      for (std::ptrdiff_t x = 0; x < header_.width; ++x) {
+        const unsigned value = plane.sample(y, x * stored + at);
+        to[x * channels + c] = is_grey ? ranged<T>(value) : full_range_sample<T>(value, plane.bits);
       }
     }
   }
@@ -312,8 +293,8 @@ class HeifReader : public WholeReader {
   /// Reports the last warning that is about damage. libheif 1.15 gives all warnings from the first
   /// on, however few are asked for, each with the text of the last.
   void find_damage() {
-    // heif_suberror_NCLX_colr_VUI_mismatch, which old headers lack: the file and its codec name
-    // different colours. The file's name holds, and Sony's cameras write such files.
+    // heif_suberror_NCLX_colr_VUI_mismatch, which old headers lack: file and codec name different
+    // colours. The file's name is used. Sony's cameras write such files.
     constexpr int kColoursDisagree = 152;
     std::vector<heif_error> warnings(
         std::size_t(heif_image_get_decoding_warnings(pixels_.get(), 0, nullptr, 0)));
@@ -324,8 +305,8 @@ class HeifReader : public WholeReader {
     }
   }
 
-  /// Top-level boxes say how long they are, and the pixels lie in one of the last. Others, and a
-  /// second beginning, are parts beside the pictures, such as a video.
+  /// Each top-level box has its length, and the pixels lie in one of the last. Unknown boxes and a
+  /// second beginning are parts beside the pictures, such as a video.
   void look_at_boxes(Bytes bytes) {
     constexpr std::string_view kKnown[] = {"ftyp", "meta", "mdat", "idat", "free", "skip", "wide"};
     std::size_t end = 0;
@@ -429,7 +410,7 @@ class HeifWriter : public WholeWriter {
     if (!options) throw std::bad_alloc();
     const Nclx nclx = colours();
     options->output_nclx_profile = nclx.get();
-    // An ICC profile alone does not tell the matrix that decoders need.
+    // Decoders need a matrix, which an ICC profile does not have.
     options->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
     options->macOS_compatibility_workaround_no_nclx_profile = 0;
     require(heif_image_set_nclx_color_profile(pixels_.get(), nclx.get()));
@@ -466,11 +447,8 @@ class HeifWriter : public WholeWriter {
 
   void begin() override {
     const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
-    const heif_chroma chroma = grey                    ? heif_chroma_monochrome
-                               : header_.channels == 4 ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
-                                                              : heif_chroma_interleaved_RGBA
-                               : deep                  ? heif_chroma_interleaved_RRGGBB_LE
-                                                       : heif_chroma_interleaved_RGB;
+    const heif_chroma chroma =
+        grey ? heif_chroma_monochrome : interleaved(header_.channels == 4, deep);
     const heif_channel channel = grey ? heif_channel_Y : heif_channel_interleaved;
     heif_image* image = nullptr;
     require(heif_image_create(header_.width, header_.height,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +14,7 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/source_text.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
@@ -129,8 +128,8 @@ class JxlReader : public WholeReader {
     return decoder;
   }
 
-  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what
-  /// it gives. Without a choice it would give linear light where the file has an ICC profile.
+  /// A lossy picture holds its colours in XYB, and libjxl lets us choose the space that it converts
+  /// them to. Without a choice it gives linear light if the file has an ICC profile.
   void prefer_srgb(JxlDecoder& decoder) const {
     JxlColorEncoding srgb;
     JxlColorEncodingSetToSRGB(&srgb, is_grey_);

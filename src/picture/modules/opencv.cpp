@@ -1,28 +1,25 @@
 /// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR; and with --loader=opencv, as a
 /// witness, of every format that OpenCV knows.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <iterator>
-#include <memory>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/base/atomic_file.hpp"
-#include "src/picture/codec_parts.hpp"
+#include "src/base/descriptor.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/file_facts.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {
@@ -43,15 +40,10 @@ std::string cause_in(const cv::Exception& error) {
 /// OpenCV reads some formats from files only. It would make one in the temporary folder, and forget
 /// it there when the picture is refused; one in memory goes when its descriptor does.
 cv::Mat decode_as_file(const Bytes& bytes) {
-  struct File {
-    int fd = ::memfd_create("convfilt", MFD_CLOEXEC);
-    ~File() {
-      if (fd >= 0) ::close(fd);
-    }
-  } const file;
-  if (file.fd < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
-  if (!write_at(file.fd, 0, bytes)) throw std::bad_alloc();
-  return cv::imread("/proc/self/fd/" + std::to_string(file.fd), cv::IMREAD_UNCHANGED);
+  const Descriptor file(::memfd_create("convfilt", MFD_CLOEXEC));
+  if (file.get() < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  if (!write_at(file.get(), 0, bytes)) throw std::bad_alloc();
+  return cv::imread("/proc/self/fd/" + std::to_string(file.get()), cv::IMREAD_UNCHANGED);
 }
 
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
@@ -62,14 +54,17 @@ cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
   return from_file ? decode_as_file(bytes) : cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
 }
 
+/// Pixels of other channels, each of which is the one of `pixels` with that number.
+cv::Mat with_channels(const cv::Mat& pixels, const std::vector<int>& numbers) {
+  cv::Mat result(pixels.size(), CV_MAKETYPE(pixels.depth(), int(numbers.size())));
+  for (int to = 0; to < result.channels(); ++to)
+    cv::mixChannels(pixels, result, {numbers[std::size_t(to)], to});
+  return result;
+}
+
 /// The pixels in a channel count and depth that a header can say.
 cv::Mat as_ours(cv::Mat pixels, ReadContext& context) {
-  if (pixels.channels() == 2) {  // grey with alpha
-    cv::Mat bgra(pixels.size(), CV_MAKETYPE(pixels.depth(), 4));
-    const int from_to[] = {0, 0, 0, 1, 0, 2, 1, 3};
-    cv::mixChannels(&pixels, 1, &bgra, 1, from_to, 4);
-    pixels = bgra;
-  }
+  if (pixels.channels() == 2) pixels = with_channels(pixels, {0, 0, 0, 1});  // grey with alpha
   double scale = 0;
   switch (pixels.depth()) {
     case CV_8S: scale = 1.0 / INT8_MAX; break;
@@ -94,19 +89,12 @@ PictureView<std::byte> view_of(cv::Mat& pixels) {
           std::ptrdiff_t(pixels.step[0])};
 }
 
-cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
-  if (facts.drop_alpha && pixels.channels() == 4) {
-    cv::Mat colours(pixels.size(), CV_MAKETYPE(pixels.depth(), 3));
-    const int from_to[] = {0, 0, 1, 1, 2, 2};
-    cv::mixChannels(&pixels, 1, &colours, 1, from_to, 3);
-    pixels = colours;
-  }
-  if (facts.swap_red_blue && pixels.channels() >= 3) {
-    cv::Mat swapped(pixels.size(), pixels.type());
-    const int from_to[] = {0, 2, 1, 1, 2, 0, 3, 3};
-    cv::mixChannels(&pixels, 1, &swapped, 1, from_to, std::size_t(pixels.channels()));
-    pixels = swapped;
-  }
+cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
+  if (facts.drop_alpha && pixels.channels() == 4) pixels = with_channels(pixels, {0, 1, 2});
+  // OpenCV leaves the colours of PAM in the wrong order.
+  const bool is_pam = format == FormatId::pam;
+  if (is_pam && pixels.channels() == 3) pixels = with_channels(pixels, {2, 1, 0});
+  if (is_pam && pixels.channels() == 4) pixels = with_channels(pixels, {2, 1, 0, 3});
   if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
   if (facts.invert) cv::bitwise_not(pixels, pixels);
   if (facts.premultiplied && pixels.channels() == 4)
@@ -133,8 +121,7 @@ class OpencvReader : public WholeReader {
     if (is_only_here(format)) context.admit(file_bytes_);
     Bytes bytes(std::size_t(source.size()));
     bytes.resize(source.read(0, bytes));
-    const FileFacts facts = inspect(format, &bytes);
-    if (!facts.refusal.empty()) context.fail(facts.refusal);
+    const FileFacts facts = inspect(format, &bytes, context);
     if (facts.width > 0 || facts.height > 0) check_size(facts);
     if (!facts.damage.empty()) {
       if (facts.is_lost) give_up(facts.damage);
@@ -142,7 +129,6 @@ class OpencvReader : public WholeReader {
     }
     if (is_only_here(format)) admit(facts, source.size());
     if (!facts.damage.empty()) complete(format, facts, &bytes);
-    for (const std::string& part : facts.left_out) context.leaves_out(part);
     pixels_ = decode_checked(bytes, facts);
     header_.width = pixels_.cols;
     header_.height = pixels_.rows;
@@ -187,7 +173,7 @@ class OpencvReader : public WholeReader {
       const cv::Mat decoded = decode_bytes(header_.format, bytes);
       if (!decoded.empty()) {
         context_.check_size(decoded.cols, decoded.rows);
-        return corrected(as_ours(decoded, context_), facts);
+        return corrected(as_ours(decoded, context_), header_.format, facts);
       }
     } catch (const cv::Exception& error) {
       if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
@@ -211,7 +197,7 @@ const Format& format_of(FormatId id) {
                        [&](const Format& format) { return format.id == id; });
 }
 
-/// What OpenCV takes of each sample beside pictures of its own.
+/// Bytes that OpenCV takes for each sample, beside its pictures.
 int bytes_a_sample_of(FormatId format) {
   switch (format) {
     case FormatId::jp2: return 8;

@@ -5,8 +5,8 @@
 //   nvimgcodec_rate both|decode|encode LANES BATCH THREADS SECONDS FILE...
 //
 // The library brings its memory itself, as it does for every program that asks for nothing else;
-// with RATE_POOLS in the environment it takes convfilt's pools. It prints the pictures a second, once
-// the first batch of each lane is done.
+// with RATE_POOLS in the environment it takes convfilt's pools. It prints the pictures a second,
+// once the first batch of each lane is done.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "kernels/backend/device_queue.hpp"
-#include "src/picture/jpeg/device.hpp"
+#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/io.hpp"
 
 using namespace convfilt;

@@ -18,4 +18,4 @@ cp photos/a.png photos/b.png
 printf 'P5 2 2 255\nabcd' >photos/c.pgm
 try blur photos regions --region 0,0,300,300
 try blur photos regions --region 0,0,300,300 --json -q | sort
-try blur photos/c.pgm out/ --max-memory 1K
+try blur photos/c.pgm out/ --max-memory 100

@@ -20,7 +20,7 @@ while [ $((least - below)) -gt $kStep ]; do
 done
 rm out.ppm
 # Pictures that go through in bands need little memory, whatever their size; these go through as a whole.
-for command in 'blur large.ppm --border wrap' 'blur large.png --sigma 60' 'edge large.png --border wrap'; do
+for command in 'blur large.ppm --strategy fft' 'blur large.png --sigma 60' 'edge large.png --strategy fft'; do
   failures=0
   for ((limit = least; limit <= kMost; limit += kStep)); do
     code=0

@@ -11,7 +11,7 @@
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/family.hpp"
-#include "src/compare/contenders.hpp"
+#include "src/lab/compare/contenders.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/profiles.hpp"

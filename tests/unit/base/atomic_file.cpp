@@ -15,7 +15,7 @@
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/signal_cleanup.hpp"
+#include "src/base/signals.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;

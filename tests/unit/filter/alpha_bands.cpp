@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/filter/convolver.hpp"
-#include "src/filter/edge.hpp"
 #include "src/mask/make.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -67,23 +66,12 @@ Image colours_of(const Image& in) {
 }
 
 /// Through the filter in bands of random heights, none below the mask's.
-Image in_random_bands(Random& random, const BandFilter& filter, const Image& in) {
-  int next = 0;
-  BandCutter cutter(filter, [&](PictureView<std::byte> rows) {
-    for (int y = 0; y < rows.height; ++y)
-      std::copy_n(in.view().row(next++), in.row_bytes(), rows.row(y));
+Image in_random_bands(Random& random, const Work& work, const Image& in) {
+  const int least = work.window.height;
+  return filtered_in_bands(in, work, [&](int left) {
+    const int rows = between(random, least, 3 * least + 5);
+    return left - rows < least ? left : rows;
   });
-  Image out(filter.out.width, filter.out.height, 4, in.depth());
-  const auto worker = filter.make_worker();
-  for (int first = 0; first < out.height();) {
-    int rows = between(random, cutter.least_rows(), 3 * cutter.least_rows() + 5);
-    if (out.height() - first - rows < cutter.least_rows()) rows = out.height() - first;
-    const Image band = cutter.next(first, rows);
-    Image part = out.part(0, first, out.width(), rows);
-    worker->filter(band.view(), part.view());
-    first += rows;
-  }
-  return out;
 }
 
 bool same_row(const Image& a, const Image& b, int y, int channels) {
@@ -156,12 +144,12 @@ TEST_CASE("translucent pictures in bands keep to the rule of opaque rows") {
         CAPTURE(mask.anchor_y);
 
         Convolver convolver(options);
-        const auto bands = convolver.in_bands(shape_of(in), mask);
-        REQUIRE(bands);
+        const auto bands = begin(*mask_filter(mask), shape_of(in), convolver);
+        REQUIRE(!bands->is_whole());
         const Image out = in_random_bands(random, *bands, in);
-        CHECK(same(out, convolver.convolve(in, mask)));
+        CHECK(same(out, convolve(convolver, in, mask)));
 
-        const Image plain = convolver.convolve(colours_of(in), mask);
+        const Image plain = convolve(convolver, colours_of(in), mask);
         const double full = full_range(depth), step = depth == Depth::f32 ? 1e-4 : 1.0;
         for (int y = 0; y < height; ++y) {
           bool opaque = true;
@@ -214,8 +202,8 @@ TEST_CASE("edges of translucent pictures in bands keep to the rule of opaque row
         const Image in = translucent(random, width, height, depth);
         const std::vector<Mask> masks =
             edge_masks({std::string(kEdgeMethods[std::size_t(round) % 3].name), "both", {}});
-        const auto bands = edges_in_bands(shape_of(in), masks, convolver);
-        REQUIRE(bands);
+        const auto bands = begin(*edge_filter(masks), shape_of(in), convolver);
+        REQUIRE(!bands->is_whole());
         const Image out = in_random_bands(random, *bands, in);
         CHECK(same(out, find_edges(in, masks, convolver)));
         const Image plain = find_edges(colours_of(in), masks, convolver);

@@ -2,44 +2,21 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
+#include <random>
 #include <utility>
 #include <vector>
 
-#include "src/filter/bands.hpp"
-#include "src/filter/convolver.hpp"
-#include "src/filter/edge.hpp"
+#include "src/base/errors.hpp"
+#include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;
 
 namespace {
-
-/// The picture through the filter, in bands of `step` rows, the last of them longer.
-Image through_bands(const BandFilter& filter, const Image& in, int step) {
-  int next = 0;
-  BandCutter cutter(filter, [&](PictureView<std::byte> rows) {
-    REQUIRE(rows.width == in.width());
-    for (int y = 0; y < rows.height; ++y) {
-      REQUIRE(next < in.height());
-      std::memcpy(rows.row(y), in.view().row(next++), in.row_bytes());
-    }
-  });
-  Image out(filter.out.width, filter.out.height, filter.out.channels, filter.out.depth);
-  const auto worker = filter.make_worker();
-  const int bands = std::max(1, out.height() / step);
-  for (int i = 0; i < bands; ++i) {
-    const int first = i * step, rows = i + 1 == bands ? out.height() - first : step;
-    const Image band = cutter.next(first, rows);
-    Image part = out.part(0, first, out.width(), rows);
-    worker->filter(band.view(), part.view());
-  }
-  CHECK(next == in.height());  // a file's last rows are read and checked, too
-  return out;
-}
 
 Mask odd_mask(int width, int height, int anchor_x, int anchor_y) {
   std::vector<double> weights;
@@ -96,19 +73,14 @@ TEST_CASE("bands of a picture get the bytes of the whole") {
               options.mode = mode;
               Convolver convolver(options);
               if (mode == Mode::valid && (width < mask.width || height < mask.height)) continue;
-              const auto bands = convolver.in_bands(shape_of(in), mask);
-              if (border == Border::wrap && mask.height > 1) {
-                CHECK(!bands);
-                CHECK(convolver.why_whole() == "with --border=wrap the first rows need the last");
-                continue;
-              }
-              REQUIRE(bands);
-              const Image whole = convolver.convolve(in, mask);
+              const auto bands = begin(*mask_filter(mask), shape_of(in), convolver);
+              REQUIRE(!bands->is_whole());
+              const Image whole = convolve(convolver, in, mask);
               for (const int step : {mask.height, 2 * mask.height + 1, 16, 1000}) {
                 if (step < mask.height) continue;
                 CAPTURE(to_string(convolver.problem_of(shape_of(in), mask, 0)));
                 CAPTURE(step);
-                CHECK(same(through_bands(*bands, in, step), whole));
+                CHECK(same(filtered_in_bands(in, *bands, step), whole));
                 ++compared;
               }
             }
@@ -118,6 +90,51 @@ TEST_CASE("bands of a picture get the bytes of the whole") {
     }
   }
   CHECK(compared > 3000);
+}
+
+TEST_CASE("filters around filters give bands of any height the bytes of the whole") {
+  std::mt19937 random(23);
+  const auto between = [&](int low, int high) { return low + int(random() % (high - low + 1)); };
+  int compared = 0, wrapped = 0;
+  for (int round = 0; round < 1200; ++round) {
+    const Depth depth = kDepths[round % 3];
+    const int width = between(1, 40), height = between(1, 60);
+    Mapping mapping;
+    mapping.linear = random() % 2;
+    mapping.luma = random() % 2;
+    mapping.negative = Negative(between(0, 2));
+    const int x = between(0, width - 1), y = between(0, height - 1);
+    if (random() % 2) mapping.region = Region{x, y, between(1, width - x), between(1, height - y)};
+    const bool alpha_goes = !mapping.luma && mapping.negative == Negative::clamp;
+    const std::vector<Image> all =
+        pictures(width, height, alpha_goes ? 4 : 1 + 2 * between(0, 1), depth);
+    const Image& in = all[random() % all.size()];
+    const Mask& mask = kMasks[random() % std::size(kMasks)];
+    const bool edge = random() % 3 == 0;
+    if (edge && mapping.luma && mapping.region && in.channels() == 3) continue;
+    const FilterPtr filter = mapped(edge ? edge_filter({mask}) : mask_filter(mask), mapping);
+    if (!filter->keeps_lightness() && mapping.luma && mapping.region && in.channels() == 3)
+      continue;
+    ConvolverOptions options;
+    options.request.device = "cpu";
+    options.border = kBorders[random() % std::size(kBorders)];
+    options.border_value = depth == Depth::f32 ? 0.3 : 17;
+    Convolver convolver(options);
+    const auto work = begin(*filter, shape_of(in), convolver);
+    REQUIRE(!work->is_whole());
+    CAPTURE(describe(*filter, options));
+    CAPTURE(to_string(convolver.problem_of(shape_of(in), mask, 0)));
+    const int least = work->wraps() ? 1 : mask.height;
+    const Image bands = filtered_in_bands(in, *work, [&](int left) {
+      const int rows = between(least, least + 9);
+      return left - rows < least ? left : rows;
+    });
+    CHECK(same(bands, filtered_whole(in, *filter, convolver)));
+    ++compared;
+    wrapped += work->wraps();
+  }
+  CHECK(compared > 1000);
+  CHECK(wrapped > 100);
 }
 
 TEST_CASE("edges in bands have the bytes of edges in whole pictures") {
@@ -133,13 +150,13 @@ TEST_CASE("edges in bands have the bytes of edges in whole pictures") {
           options.border = border;
           Convolver convolver(options);
           const std::vector<Mask> masks = edge_masks({std::string(method.name), "both", {}});
-          const auto bands = edges_in_bands(shape_of(in), masks, convolver);
-          REQUIRE(bands);
+          const auto bands = begin(*edge_filter(masks), shape_of(in), convolver);
+          REQUIRE(!bands->is_whole());
           const Image whole = find_edges(in, masks, convolver);
           CAPTURE(std::string(method.name));
           CAPTURE(int(depth));
           for (const int step : {masks[0].height, 16, 1000})
-            CHECK(same(through_bands(*bands, in, step), whole));
+            CHECK(same(filtered_in_bands(in, *bands, step), whole));
         }
       }
     }
@@ -157,9 +174,9 @@ TEST_CASE("every pair of whole responses gets the length that double precision g
   Convolver convolver(options);
   for (const char* method : {"sobel", "scharr", "prewitt"}) {
     const std::vector<Mask> masks = edge_masks({method, "both", {}});
-    const auto bands = edges_in_bands(shape_of(in), masks, convolver);
-    REQUIRE(bands);
-    CHECK(same(through_bands(*bands, in, 64), find_edges(in, masks, convolver)));
+    const auto bands = begin(*edge_filter(masks), shape_of(in), convolver);
+    REQUIRE(!bands->is_whole());
+    CHECK(same(filtered_in_bands(in, *bands, 64), find_edges(in, masks, convolver)));
   }
 }
 
@@ -173,30 +190,24 @@ TEST_CASE("masks whose responses go beyond 16 bits give the same edges in bands"
   Image in(64, 3, 1, Depth::u8);
   for (int y = 0; y < 3; ++y)
     for (int x = 0; x < 64; ++x) set_sample(&in, x, y, 0, 255);
-  const auto bands = edges_in_bands(shape_of(in), masks, convolver);
-  REQUIRE(bands);
-  const Image edges = through_bands(*bands, in, 1000);
+  const auto bands = begin(*edge_filter(masks), shape_of(in), convolver);
+  REQUIRE(!bands->is_whole());
+  const Image edges = filtered_in_bands(in, *bands, 1000);
   CHECK(sample(edges, 30, 1, 0) == 255);
   CHECK(same(edges, find_edges(in, masks, convolver)));
 }
 
-TEST_CASE("masks that reach differently far keep edges whole") {
-  const std::vector<Mask> masks = {make_mask("across", 3, 1, {-1, 0, 1}),
-                                   make_mask("down", 1, 3, {-1, 0, 1})};
-  ConvolverOptions options;
-  options.request.device = "cpu";
-  Convolver convolver(options);
-  const Image in = pattern(20, 10, 1, Depth::u8);
-  CHECK(!edges_in_bands(shape_of(in), masks, convolver));
-  CHECK(convolver.why_whole() == "its masks reach differently far");
+TEST_CASE("masks of edges that reach differently far, or are three, are refused") {
+  const Mask across = make_mask("across", 3, 1, {-1, 0, 1}),
+             down = make_mask("down", 1, 3, {-1, 0, 1});
+  CHECK_THROWS_AS(edge_filter({across, down}), UsageError);
+  CHECK_THROWS_AS(edge_filter({across, across, across}), UsageError);
 }
 
 TEST_CASE("what must be whole says why") {
   const auto why = [](ConvolverOptions options, int channels, const Mask& mask) {
     Convolver convolver(options);
-    const Image in = pattern(300, 300, channels, Depth::u8);
-    CHECK(!convolver.in_bands(shape_of(in), mask));
-    return convolver.why_whole();
+    return begin(*mask_filter(mask), {300, 300, channels, Depth::u8}, convolver)->why_whole;
   };
   ConvolverOptions options;
   options.request.device = "cpu";

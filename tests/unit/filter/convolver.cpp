@@ -9,11 +9,12 @@
 
 #include "src/base/errors.hpp"
 #include "src/filter/convolver.hpp"
-#include "src/filter/edge.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
+using namespace convfilt::testing;
 
 namespace {
 
@@ -63,7 +64,7 @@ TEST_CASE("red with a soft edge stays pure red") {
         put(in, x, y, c, c == 3 ? alpha : c == 2 ? red : 0);
       });
       Convolver convolver(on_cpu(border));
-      const Image out = convolver.convolve(in, binomial());
+      const Image out = convolve(convolver, in, binomial());
       for_samples(out, [&](int x, int y, int c) {
         if (border == Border::constant && (x == 0 || y == 0 || x == 32 || y == 8)) return;
         const bool seen = sample(out, x, y, 3) > 0;
@@ -83,7 +84,7 @@ TEST_CASE("alpha of a mask of gain 1: the premultiplied definition in double pre
     const Image in = random_image(17, 13, 4, depth, 1);
     Mask mask = binomial();
     mask.offset = depth == Depth::f32 ? 0.125 : 3;
-    const Image out = Convolver(on_cpu()).convolve(in, mask);
+    const Image out = convolve(Convolver(on_cpu()), in, mask);
     const double tolerance = depth == Depth::f32 ? 1e-5 : 1;
     for_samples(out, [&](int x, int y, int c) {
       const double alpha = naive(in, mask, x, y, [&](int u, int v) { return sample(in, u, v, 3); });
@@ -99,7 +100,7 @@ TEST_CASE("the identity leaves colour and alpha as they are, where there is any"
   for (Depth depth : kDepths) {
     Image in = random_image(9, 7, 4, depth, 2);
     put(in, 4, 4, 3, 0);
-    const Image out = Convolver(on_cpu()).convolve(in, make_mask("identity", 1, 1, {1}));
+    const Image out = convolve(Convolver(on_cpu()), in, make_mask("identity", 1, 1, {1}));
     for_samples(out, [&](int x, int y, int c) {
       const double want = sample(in, x, y, 3) > 0 ? sample(in, x, y, c) : 0;
       CHECK(std::abs(sample(out, x, y, c) - want) <= (depth == Depth::f32 ? 1e-6 : 0));
@@ -110,7 +111,7 @@ TEST_CASE("the identity leaves colour and alpha as they are, where there is any"
 TEST_CASE("alpha is kept where the mask's gain is not 1, and the offset is a colour") {
   const Image in = random_image(17, 13, 4, Depth::u8, 3);
   const Mask mask = relief();
-  const Image out = Convolver(on_cpu()).convolve(in, mask);
+  const Image out = convolve(Convolver(on_cpu()), in, mask);
   for_samples(out, [&](int x, int y, int c) {
     const double alpha = sample(in, x, y, 3);
     if (c == 3) {
@@ -131,8 +132,8 @@ TEST_CASE("opaque everywhere: the bytes of the picture without alpha") {
       for (const Mask& mask : {binomial(), relief()}) {
         const double outside = depth == Depth::f32 ? 0.5 : 77;
         Convolver convolver(on_cpu(border, outside));
-        const Image out = convolver.convolve(in, mask);
-        const Image plain = convolver.convolve(colours_of(in), mask);
+        const Image out = convolve(convolver, in, mask);
+        const Image plain = convolve(convolver, colours_of(in), mask);
         for_samples(out, [&](int x, int y, int c) {
           CHECK(sample(out, x, y, c) == (c == 3 ? full_range(depth) : sample(plain, x, y, c)));
         });
@@ -145,9 +146,9 @@ TEST_CASE("rows that see opaque rows alone: the bytes of the picture without alp
   for (Depth depth : kDepths) {
     Image in = opaque_copy(random_image(17, 23, 4, depth, 4));
     for (const int y : {0, 9}) put(in, 5, y, 3, full_range(depth) / 4);
-    const Image out = Convolver(on_cpu(Border::reflect101, 0)).convolve(in, binomial());
+    const Image out = convolve(Convolver(on_cpu(Border::reflect101, 0)), in, binomial());
     const Image plain =
-        Convolver(on_cpu(Border::reflect101, 0)).convolve(colours_of(in), binomial());
+        convolve(Convolver(on_cpu(Border::reflect101, 0)), colours_of(in), binomial());
     int kept = 0;
     for (int y = 0; y < 23; ++y) {
       // Row 0 has its own pixel and, mirrored, no other's; row 1 lies beside it.
@@ -166,7 +167,7 @@ TEST_CASE("rows that see opaque rows alone: the bytes of the picture without alp
 TEST_CASE("a constant border is opaque, of the border's colour") {
   Image in(5, 5, 4, Depth::u8);
   for_samples(in, [&](int x, int y, int c) { put(in, x, y, c, 0); });  // transparent
-  const Image out = Convolver(on_cpu(Border::constant, 77)).convolve(in, binomial());
+  const Image out = convolve(Convolver(on_cpu(Border::constant, 77)), in, binomial());
   CHECK(sample(out, 0, 2, 0) == 77);
   CHECK(sample(out, 0, 2, 3) == 64);  // a quarter of the weights lies outside: 63.75
   CHECK(sample(out, 2, 2, 3) == 0);
@@ -177,8 +178,8 @@ TEST_CASE("masks that differ in their offset alone are two plans") {
   const Image in = random_image(8, 8, 1, Depth::u8, 6);
   Mask brighter = binomial();
   brighter.offset = 40;
-  const Image plain = convolver.convolve(in, binomial());
-  const Image bright = convolver.convolve(in, brighter);
+  const Image plain = convolve(convolver, in, binomial());
+  const Image bright = convolve(convolver, in, brighter);
   for_samples(plain, [&](int x, int y, int c) {
     CHECK(sample(bright, x, y, c) == std::min(sample(plain, x, y, c) + 40, 255.0));
   });
@@ -187,10 +188,10 @@ TEST_CASE("masks that differ in their offset alone are two plans") {
 TEST_CASE("the border value must be a sample of the picture") {
   const Image bytes(3, 3, 1, Depth::u8), reals(3, 3, 1, Depth::f32);
   for (double value : {-1.0, 256.0, 0.5})
-    CHECK_THROWS_AS(Convolver(on_cpu(Border::constant, value)).convolve(bytes, binomial()),
+    CHECK_THROWS_AS(convolve(Convolver(on_cpu(Border::constant, value)), bytes, binomial()),
                     UsageError);
-  CHECK_NOTHROW(Convolver(on_cpu(Border::constant, -1)).convolve(reals, binomial()));
-  CHECK_NOTHROW(Convolver(on_cpu(Border::replicate, -1)).convolve(bytes, binomial()));
+  CHECK_NOTHROW(convolve(Convolver(on_cpu(Border::constant, -1)), reals, binomial()));
+  CHECK_NOTHROW(convolve(Convolver(on_cpu(Border::replicate, -1)), bytes, binomial()));
 }
 
 TEST_CASE("a plan is prepared once for all channels and pictures of one shape") {
@@ -220,8 +221,8 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
 
   Convolver convolver(options, machine);
   const Image in = random_image(8, 8, 4, Depth::u8, 6);
-  convolver.convolve(in, binomial());
-  convolver.convolve(in, binomial());
+  convolve(convolver, in, binomial());
+  convolve(convolver, in, binomial());
   CHECK(prepared == 1);
   CHECK(convolver.report().runs == 8);
   CHECK(convolver.report().timing.kernel_ms == 16);
@@ -229,8 +230,8 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
   // Colours and alpha differ outside the picture, hence two problems.
   options.border = Border::constant;
   Convolver framed(options, machine);
-  framed.convolve(in, binomial());
-  framed.convolve(in, binomial());
+  convolve(framed, in, binomial());
+  convolve(framed, in, binomial());
   CHECK(prepared == 3);
 
   prepared = 0;
@@ -247,11 +248,11 @@ TEST_CASE("large masks are transformed, but not over samples that would spread")
   const Mask mask = make_mask("noisy box", side, side, weights, 1000);
   Image in = random_image(300, 260, 1, Depth::f32, 6);
   Convolver convolver(on_cpu());
-  const Image whole = convolver.convolve(in, mask);
+  const Image whole = convolve(convolver, in, mask);
   CHECK(convolver.report().choice.strategy->name == "fft");
   for (const float far : {std::nanf(""), -HUGE_VALF, 2e30f}) {
     put(in, 100, 50, 0, far);
-    const Image out = convolver.convolve(in, mask);
+    const Image out = convolve(convolver, in, mask);
     CHECK(convolver.report().choice.strategy->name == "cpu");
     CHECK(convolver.report().choice.why.find("would spread") != std::string::npos);
     for_samples(out, [&](int x, int y, int c) {
@@ -261,7 +262,7 @@ TEST_CASE("large masks are transformed, but not over samples that would spread")
     });
   }
   put(in, 100, 50, 0, 1e30);
-  convolver.convolve(in, mask);
+  convolve(convolver, in, mask);
   CHECK(convolver.report().choice.strategy->name == "fft");
 }
 
@@ -296,9 +297,9 @@ TEST_CASE("the report names each problem of a picture once") {
   ConvolverOptions options;
   options.request.device = "cpu";
   Convolver convolver(options);
-  for (int i = 0; i < 3; ++i) convolver.convolve(Image(20, 10, 3, Depth::u8), binomial());
+  for (int i = 0; i < 3; ++i) convolve(convolver, Image(20, 10, 3, Depth::u8), binomial());
   CHECK(convolver.report().problems.size() == 1);
-  convolver.convolve(Image(21, 10, 3, Depth::u8), binomial());
+  convolve(convolver, Image(21, 10, 3, Depth::u8), binomial());
   CHECK(convolver.report().problems.size() == 2);
 }
 

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
+using namespace convfilt::testing;
 
 TEST_CASE("edges: the naive double computation") {
   for (const EdgeMethod& method : kEdgeMethods) {
@@ -59,7 +61,7 @@ TEST_CASE("edges by transforms that two masks share, in two pictures of one shap
       other.request.strategy = "cpu";
       Convolver by_transforms(options), directly(other);
       const std::vector<Mask> masks = edge_masks({"sobel", "both", {}});
-      needs_of_edges({83, 41, channels, Depth::u8}, masks, by_transforms);
+      begin(*edge_filter(masks), {83, 41, channels, Depth::u8}, by_transforms)->needs(41);
       for (unsigned seed : {6u, 7u}) {
         const Image in = random_image(83, 41, channels, Depth::u8, int(seed));
         const Image a = find_edges(in, masks, by_transforms), b = find_edges(in, masks, directly);

@@ -5,13 +5,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
+#include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -25,18 +29,64 @@ Convolver on_the_cpu() {
   return Convolver(options);
 }
 
+/// A mask that keeps lightness or not.
+class OfLightness final : public Filter {
+ public:
+  OfLightness(const Mask& mask, bool keeps_lightness)
+      : inner_(mask_filter(mask)), keeps_lightness_(keeps_lightness) {}
+  std::string text() const override { return inner_->text(); }
+  std::vector<Mask> masks() const override { return inner_->masks(); }
+  bool keeps_lightness() const override { return keeps_lightness_; }
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    return inner_->begin(in, place);
+  }
+  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+
+ private:
+  FilterPtr inner_;
+  bool keeps_lightness_;
+};
+
 Image mapped(const Image& in, const Mapping& mapping, const Mask& mask,
              bool keeps_lightness = true) {
+  const FilterPtr filter = mapped(std::make_shared<OfLightness>(mask, keeps_lightness), mapping);
   Convolver convolver = on_the_cpu();
-  std::string note;
-  return filter_mapped(
-      in, Header{}, mapping, keeps_lightness, convolver,
-      [&](const Image& image, Convolver& with, double unit) {
-        Mask scaled = mask;
-        scaled.offset *= unit;
-        return with.convolve(image, scaled);
-      },
-      &note);
+  Image out = filtered(in, *filter, convolver);
+  CHECK(same(out, filtered_whole(in, *filter, convolver)));
+  return out;
+}
+
+/// An ICC profile whose curves of blue, green and red are powers.
+Metadata::Bytes profile_of_gammas(double blue, double green, double red) {
+  Metadata::Bytes bytes;
+  const auto put = [&](std::uint32_t value, int size) {
+    for (int i = size - 1; i >= 0; --i) bytes.push_back((unsigned char)(value >> (8 * i)));
+  };
+  const auto word = [&](const char* letters) { bytes.insert(bytes.end(), letters, letters + 4); };
+  constexpr int kHeader = 128, kTags = 3, kCurve = 16;
+  put(kHeader + 4 + 12 * kTags + kCurve * kTags, 4);
+  word("lcms");
+  put(0x02100000, 4);
+  for (const char* letters : {"mntr", "RGB ", "XYZ "}) word(letters);
+  bytes.resize(36);
+  word("acsp");
+  bytes.resize(68);
+  for (const std::uint32_t white : {0xf6d6u, 0x10000u, 0xd32du}) put(white, 4);
+  bytes.resize(kHeader);
+  put(kTags, 4);
+  for (int tag = 0; tag < kTags; ++tag) {
+    word(std::array{"bTRC", "gTRC", "rTRC"}[std::size_t(tag)]);
+    put(std::uint32_t(kHeader + 4 + 12 * kTags + kCurve * tag), 4);
+    put(14, 4);
+  }
+  for (const double gamma : {blue, green, red}) {
+    word("curv");
+    put(0, 4);
+    put(1, 4);
+    put(std::uint32_t(gamma * 256), 2);
+    put(0, 2);
+  }
+  return bytes;
 }
 
 /// The response of a replicated picture, in double precision.
@@ -75,8 +125,10 @@ TEST_CASE("every sample comes back from linear light") {
     for (int x = 0; x < count; ++x) set_sample(&all, x, 0, 0, x);
     std::string note;
     const TransferCurve curve({}, depth, 1, &note);
-    const Image linear = curve.to_linear(all);
-    CHECK(same(curve.from_linear(linear), all));
+    Image linear(count, 1, 1, Depth::f32), back = Image::like(all);
+    curve.to_linear(all.view().row(0), count, 1, row_of<float>(linear.view(), 0));
+    curve.from_linear(row_of<float>(linear.view(), 0), count, 1, back.view().row(0));
+    CHECK(same(back, all));
     double worst = 0;
     for (int x = 0; x < count; ++x)
       worst = std::max(worst, std::abs(sample(linear, x, 0, 0) - srgb_light(x / (count - 1.0))));
@@ -89,7 +141,8 @@ TEST_CASE("light becomes the nearest sample") {
   const TransferCurve curve({}, Depth::u8, 1, &note);
   Image light(20001, 1, 1, Depth::f32);
   for (int x = 0; x <= 20000; ++x) set_sample(&light, x, 0, 0, x / 19000.0 - 0.02);
-  const Image samples = curve.from_linear(light);
+  Image samples(20001, 1, 1, Depth::u8);
+  curve.from_linear(row_of<float>(light.view(), 0), 20001, 1, samples.view().row(0));
   int wrong = 0;
   for (int x = 0; x <= 20000; ++x) {
     const double exact = 255 * srgb_encoded(sample(light, x, 0, 0));
@@ -132,13 +185,41 @@ TEST_CASE("a constant border in linear light has the light of its value") {
   Mapping mapping;
   mapping.linear = true;
   Convolver convolver(options);
-  std::string note;
   const Mask mean = make_mask("mean", 2, 1, {1, 1}, 2);
-  const Image out = filter_mapped(
-      black, Header{}, mapping, true, convolver,
-      [&](const Image& image, Convolver& with, double) { return with.convolve(image, mean); },
-      &note);
+  const Image out = filtered(black, *mapped(mask_filter(mean), mapping), convolver);
   CHECK(sample(out, 0, 0, 0) == 188);
+}
+
+TEST_CASE("an offset is a share of the range in linear light") {
+  Image even(5, 4, 1, Depth::u8);
+  for_samples(even, [&](int x, int y, int c) { set_sample(&even, x, y, c, 100); });
+  Mapping mapping;
+  mapping.linear = true;
+  const Image out = mapped(even, mapping, make_mask("brighter", 1, 1, {1}, 1, 20));
+  const double expected = 255 * srgb_encoded(srgb_light(100 / 255.0) + 20 / 255.0);
+  for_samples(
+      out, [&](int x, int y, int c) { CHECK(std::abs(sample(out, x, y, c) - expected) <= 0.51); });
+}
+
+TEST_CASE("ghost cells of a constant border have the light of the first colour's curve") {
+  // By its profile blue is linear, and green and red have a gamma of 2.
+  const Metadata::Bytes profile = profile_of_gammas(1, 2, 2);
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  options.border = Border::constant;
+  options.border_value = 128;
+  Image black(1, 1, 3, Depth::u8);
+  for_samples(black, [&](int x, int y, int c) { set_sample(&black, x, y, c, 0); });
+  Mapping mapping;
+  mapping.linear = true;
+  Convolver convolver(options);
+  const FilterPtr mean = mapped(mask_filter(make_mask("mean", 2, 1, {1, 1}, 2)), mapping);
+  const Image out = filtered(black, *mean, convolver, &profile);
+  CHECK(same(out, filtered_whole(black, *mean, convolver, &profile)));
+  const double light = 128 / 255.0 / 2;
+  CHECK(std::abs(sample(out, 0, 0, 0) - 255 * light) <= 0.51);
+  CHECK(std::abs(sample(out, 0, 0, 1) - 255 * std::sqrt(light)) <= 0.51);
+  CHECK(std::abs(sample(out, 0, 0, 2) - 255 * std::sqrt(light)) <= 0.51);
 }
 
 TEST_CASE("alpha keeps its value in linear light") {
@@ -211,7 +292,7 @@ TEST_CASE("outside its region a picture stays as it was") {
   mapping.region = Region{7, 5, 20, 11};
   const Image out = mapped(in, mapping, box_mask(5));
   Convolver convolver = on_the_cpu();
-  const Image all = convolver.convolve(in, box_mask(5));
+  const Image all = convolve(convolver, in, box_mask(5));
   for_samples(out, [&](int x, int y, int c) {
     const bool inside = x >= 7 && x < 27 && y >= 5 && y < 16;
     CHECK(sample(out, x, y, c) == sample(inside ? all : in, x, y, c));

@@ -11,9 +11,11 @@
 
 #include "src/base/errors.hpp"
 #include "src/filter/edge.hpp"
+#include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/device/callers_stream.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -31,13 +33,13 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
     Convolver convolver(options);
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
-    ResidentFilter filter(options, resident_mask(mask), queue);
+    ResidentFilter filter(options, mask_filter(mask), queue);
     Convolver chooser(options);
     test::CallersStream copies(DeviceKind::cuda);
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 12; ++i) {
         const Image in = pattern(40 + 31 * i, 30 + 7 * i, i % 3 ? 3 : 1, Depth::u8);
-        const Image expected = convolver.convolve(in, mask);
+        const Image expected = convolve(convolver, in, mask);
         const std::size_t bytes = in.row_bytes() * std::size_t(in.height());
         std::byte* const from = copies.allocate(bytes);
         std::byte* const to = copies.allocate(bytes);
@@ -50,7 +52,8 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
         CHECK(filter.result_of(shape_of(in)) == shape_of(in));
         const Strategy& strategy = filter.run(view(from), Depth::u8, view(to));
         CHECK(strategy.name ==
-              chooser.choice_for(shape_of(in), mask, options.border_value, 1).strategy->name);
+              chooser.choice_for(chooser.problem_of(shape_of(in), mask, options.border_value), 1)
+                  .strategy->name);
         queue.synchronize();
         Image got = Image::like(in);
         copies.copy(got.view().row(0), to, bytes);
@@ -112,9 +115,9 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the
     const Image expected = on_cpu(options, masks, in);
     options.request.device = "emulator";
     Convolver convolver(options);
-    const ResidentWork work = resident_edges(masks);
-    CHECK(work.result_of(shape_of(in), convolver) == shape_of(expected));
-    const ResidentPlan made = work.plan_for(shape_of(in), convolver);
+    const FilterPtr edges = edge_filter(masks);
+    CHECK(begin(*edges, shape_of(in), convolver)->out == shape_of(expected));
+    const ResidentPlan made = edges->resident(shape_of(in), convolver);
     CHECK(made.choice.device == DeviceKind::emulator);
     Image resident = Image::like(expected), copied = Image::like(expected);
     made.plan->run_resident(in.view(), resident.view(), nullptr);
@@ -139,7 +142,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
     const Image expected = on_cpu(options, masks, in);
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
-    ResidentFilter filter(options, resident_edges(masks), queue);
+    ResidentFilter filter(options, edge_filter(masks), queue);
     test::CallersStream copies(DeviceKind::cuda);
     const auto bytes_of_image = [](const Image& image) {
       return image.row_bytes() * std::size_t(image.height());
@@ -170,7 +173,7 @@ TEST_CASE("resident edges by a mask that is transformed are within a step of the
   const Image expected = on_cpu(options, masks, in);
   options.request.device = "emulator";
   Convolver convolver(options);
-  const ResidentPlan made = resident_edges(masks).plan_for(shape_of(in), convolver);
+  const ResidentPlan made = edge_filter(masks)->resident(shape_of(in), convolver);
   Image got = Image::like(expected);
   made.plan->run_resident(in.view(), got.view(), nullptr);
   int furthest = 0, brightest = 0;
@@ -185,16 +188,16 @@ TEST_CASE("resident edges by a mask that is transformed are within a step of the
   CHECK(brightest > 10);
 }
 
-TEST_CASE("resident edges by masks that reach differently far, or on the CPU, are refused") {
+TEST_CASE("resident edges on the CPU are refused, and so are mapped ones") {
   ConvolverOptions options;
-  options.request.device = "emulator";
-  Convolver emulator(options);
-  for (const std::vector<Mask>& masks :
-       {std::vector{box_mask(3), box_mask(5)}, std::vector{box_mask(3), box_mask(3), box_mask(3)}})
-    CHECK_THROWS_AS(resident_edges(masks).result_of({9, 9, 1, Depth::u8}, emulator), UsageError);
   options.request.device = "cpu";
   Convolver cpu(options);
-  CHECK_THROWS_AS(resident_edges({box_mask(3)}).plan_for({9, 9, 1, Depth::u8}, cpu), UsageError);
+  CHECK_THROWS_AS(edge_filter({box_mask(3)})->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
+  Mapping mapping;
+  mapping.luma = true;
+  const FilterPtr luma = mapped(edge_filter({box_mask(3)}), mapping);
+  CHECK(luma->resident_refuses() != "");
+  CHECK_THROWS_AS(luma->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
 }
 
 TEST_CASE("a mode without a result is refused") {
@@ -206,7 +209,7 @@ TEST_CASE("a mode without a result is refused") {
   options.mode = Mode::valid;
   options.request.device = "cuda:0";
   DeviceQueue queue(0);
-  ResidentFilter filter(options, resident_mask(box_mask(5)), queue);
+  ResidentFilter filter(options, mask_filter(box_mask(5)), queue);
   CHECK(filter.result_of({10, 9, 3, Depth::u8}) == Shape{6, 5, 3, Depth::u8});
   CHECK_THROWS_AS(filter.result_of({4, 9, 3, Depth::u8}), UsageError);
 }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "src/picture/codec.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/tiff/directory.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;

@@ -1,0 +1,123 @@
+/// What is done to a picture, as a value. A picture passes in bands of rows, so that it is decoded,
+/// filtered and encoded at the same time and never lies in memory as a whole. Where a strategy
+/// takes whole pictures, the picture is the only band.
+///
+/// A band of the result needs some more rows of the picture. Ghost cells are the plans' affair:
+/// kernels/plan/source_rows.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/plan/band.hpp"
+#include "src/filter/convolver.hpp"
+#include "src/filter/shape.hpp"
+#include "src/picture/metadata.hpp"
+
+namespace convfilt {
+
+/// Where a filter begins: on the machine, and inside which other filters.
+struct Place {
+  Convolver& convolver;
+  double border_value = 0;  ///< in the units of the samples that the filter gets
+  double unit = 1;          ///< what samples were multiplied by, so that offsets of masks are, too
+  Depth picture_depth = Depth::u8;  ///< the file's
+  const Metadata::Bytes* profile = nullptr;
+  std::string why_whole{};  ///< why the picture must not be cut; empty = it may be
+};
+
+/// Filters one band at a time, on one thread; a whole picture on the threads that plans take.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+
+  /// `out` is a band of the result, and `in` the picture or a band of it that has the rows which
+  /// that needs: those under its windows, or which stand in for them.
+  virtual void push(BandView<const std::byte> in, BandView<std::byte> out) = 0;
+};
+
+/// A filter that has begun on a picture.
+class Work {
+ public:
+  /// Takes shapes, window and border of the whole picture's problem.
+  Work(const Problem& whole, std::string why_whole);
+  virtual ~Work() = default;
+
+  Shape in, out;
+  Window window;
+  Border border;
+  int offset_x, offset_y;  ///< from a pixel of the result to that of the picture it replaces
+  std::string why_whole;   ///< why the picture is not cut into bands; empty where it is
+  std::string note{};      ///< what to tell about the picture
+
+  bool is_whole() const { return !why_whole.empty(); }
+
+  /// Whether the first band may need the last rows.
+  bool wraps() const { return border == Border::wrap && window.height > 1; }
+
+  /// Bytes of memory beside input and output.
+  struct Needs {
+    std::int64_t buffers = 0;  ///< for a band of so many rows, so far as they grow with the width
+    std::int64_t plans = 0;
+  };
+  virtual Needs needs(int /*rows*/) const { return {}; }
+
+  /// Several threads may ask for workers at once; a whole picture has one.
+  virtual std::unique_ptr<Worker> make_worker() const = 0;
+
+  /// Call it behind the last band: it completes the convolver's report.
+  virtual void finish() const {}
+};
+
+/// How a plan on a device filters pictures that lie there.
+struct ResidentPlan {
+  Choice choice;  ///< of the strategy, or of the one for the first of several masks
+  std::unique_ptr<Plan> plan;
+};
+
+class Filter {
+ public:
+  virtual ~Filter() = default;
+
+  /// Its kind and all parameters that decide a byte. No other filter has the same text.
+  virtual std::string text() const = 0;
+
+  /// The masks that it applies.
+  virtual std::vector<Mask> masks() const = 0;
+
+  /// Whether the result is like the picture, as a sharpened one is, so that a response of luma
+  /// changes the colours. Edges are a picture of their own.
+  virtual bool keeps_lightness() const = 0;
+
+  /// Chooses strategies for pictures of this shape. Throws UsageError and DeviceError as choose()
+  /// does.
+  virtual std::unique_ptr<Work> begin(const Shape& in, const Place& place) const = 0;
+
+  /// Why it cannot filter pictures that lie on a device; empty where it can.
+  virtual std::string resident_refuses() const { return ""; }
+
+  /// A plan for 8-bit pictures that lie on the convolver's device, with the same bytes but for
+  /// roundings of transforms. Throws as begin() does.
+  virtual ResidentPlan resident(const Shape& in, Convolver& convolver) const = 0;
+
+  /// Such plans that are kept; each holds device memory, some pictures' worth.
+  virtual std::size_t most_resident() const { return 8; }
+};
+
+using FilterPtr = std::shared_ptr<const Filter>;
+
+/// Begins on a picture whose file has that colour profile (null: it has none). Throws as
+/// Filter::begin() and Convolver::check_border_value() do.
+std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
+                            const Metadata::Bytes* profile = nullptr);
+
+/// The filter's text with all else of the options that decides a byte of its results. Two filters
+/// with one text give every picture the same bytes; the journal of a run keeps its hash.
+std::string describe(const Filter& filter, const ConvolverOptions& options);
+
+/// A mask in the text of a filter; unlike masks have unlike words.
+std::string text_of(const Mask& mask);
+
+}  // namespace convfilt

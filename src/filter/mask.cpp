@@ -1,0 +1,82 @@
+#include "src/filter/mask.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/filter/alpha.hpp"
+#include "src/filter/mask_rows.hpp"
+
+namespace convfilt {
+namespace {
+
+/// A mask over all channels of a picture without alpha.
+class MaskWork final : public Work {
+ public:
+  MaskWork(const Problem& whole, const MaskRows& rows) : Work(whole, rows.why_whole), rows_(rows) {}
+
+  Needs needs(int) const override {
+    // Plans, their problems and the memory of earlier choices hold copies of the mask: up to
+    // that many at once, by the peak with masks of 321 to 801 squared.
+    constexpr std::int64_t kMasks = 8;
+    if (!is_whole()) return {};
+    return {0, rows_.plan_bytes() +
+                   kMasks * std::int64_t(sizeof(double)) * window.width * window.height};
+  }
+
+  std::unique_ptr<Worker> make_worker() const override { return std::make_unique<MaskRows>(rows_); }
+
+ private:
+  MaskRows rows_;
+};
+
+class MaskFilter final : public Filter {
+ public:
+  explicit MaskFilter(Mask mask) : mask_(std::move(mask)) {}
+
+  std::string text() const override { return "mask " + text_of(mask_); }
+  std::vector<Mask> masks() const override { return {mask_}; }
+  bool keeps_lightness() const override { return has_unit_gain(mask_); }
+
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    Mask mask = mask_;
+    mask.offset *= place.unit;
+    const Problem problem = place.convolver.problem_of(in, mask, place.border_value);
+    if (in.channels == 4) {
+      Responses responses{{mask}, {}, mask.offset, has_unit_gain(mask)};
+      responses.masks[0].offset = 0;
+      return with_alpha(*this, in, std::move(responses), place,
+                        "a picture with alpha: where it is opaque, as if it had none; elsewhere "
+                        "premultiplied by alpha, in f32");
+    }
+    const MaskRows rows(problem, in.channels, 0, 1, place);
+    if (rows.why_whole.empty()) place.convolver.note(problem);
+    return std::make_unique<MaskWork>(problem, rows);
+  }
+
+  ResidentPlan resident(const Shape& in, Convolver& convolver) const override {
+    const ConvolverOptions& options = convolver.options();
+    const Problem problem = convolver.problem_of(in, mask_, options.border_value);
+    const Choice choice = convolver.choice_for(problem, 1);
+    return {choice,
+            choice.strategy->prepare(problem, choice.device, plan_options(choice, options))};
+  }
+
+ private:
+  Mask mask_;
+};
+
+}  // namespace
+
+FilterPtr mask_filter(Mask mask) {
+  return std::make_shared<MaskFilter>(std::move(mask));
+}
+
+bool has_unit_gain(const Mask& mask) {
+  return std::abs(gain(mask) - 1) <= 1e-6;
+}
+
+}  // namespace convfilt

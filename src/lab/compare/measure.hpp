@@ -1,0 +1,22 @@
+/// Measures strategies beside each other on one problem: times, what bounds them, what the emulator
+/// counts, and whether the results are right. Prints nothing.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "src/auto/choice.hpp"
+#include "src/lab/compare/comparison.hpp"
+#include "src/picture/image.hpp"
+
+namespace convfilt {
+
+/// It is told of each step before the step is done.
+using Progress = std::function<void(const std::string& what)>;
+
+/// Picture and problem must agree. Throws UsageError and DeviceError where nothing can be measured
+/// at all; what fails in one row is told in that row.
+Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
+                   const Machine& machine, DeviceLimits& limits, const Progress& progress);
+
+}  // namespace convfilt

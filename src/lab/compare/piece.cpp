@@ -1,0 +1,148 @@
+#include "src/lab/compare/piece.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "src/base/errors.hpp"
+#include "src/lab/compare/oracle.hpp"
+
+namespace convfilt {
+namespace {
+
+/// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
+constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
+
+/// The strategies whose bytes on the CPU are right for the direct family and for the separable
+/// family.
+constexpr std::string_view kReference = "cpu", kSeparableReference = "separable";
+
+/// The share of samples that differ between `rows` rows of `a` from row `at` on and of `b` from
+/// `other_at` on.
+double share_that_differs(const Image& a, int at, const Image& b, int other_at, int rows) {
+  const std::size_t size = size_of(a.depth());
+  const int samples = a.width() * a.channels();
+  std::size_t differing = 0;
+  for (int y = 0; y < rows; ++y) {
+    const std::byte *one = a.view().row(at + y), *other = b.view().row(other_at + y);
+    if (std::memcmp(one, other, std::size_t(samples) * size) == 0) continue;
+    for (int x = 0; x < samples; ++x)
+      differing += std::memcmp(one + x * size, other + x * size, size) != 0;
+  }
+  return double(differing) / (double(samples) * rows);
+}
+
+}  // namespace
+
+Image Piece::blank_result() const {
+  return Image(problem_.out_width(), problem_.out_height(), problem_.channels, problem_.depth);
+}
+
+double Piece::outputs() const {
+  return double(problem_.out_width()) * problem_.out_height() * problem_.channels;
+}
+
+std::size_t Piece::bytes() const {
+  const double samples = double(problem_.width) * problem_.height * problem_.channels + outputs();
+  return std::size_t(samples) * size_of(problem_.depth) / 2;
+}
+
+Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) {
+  Reference reference;
+  const int height = problem_.out_height();
+  const double seconds = cpu_seconds(work_of(problem_, family), useful_threads(threads_, machine_),
+                                     cpu_rates(machine_));
+  reference.rows = seconds <= patience_ ? height : int(height * patience_ / seconds);
+  Problem band = problem_;
+  int top = 0;
+  if (reference.rows < height) {
+    // Rows whose masks lie inside the picture from top to bottom meet its border only left and
+    // right.
+    band.height = reference.rows + problem_.mask.height - 1;
+    if (reference.rows < 1 || band.height > problem_.height) return {};
+    top = (problem_.height - band.height) / 2;
+    reference.offset = band.lead_y();
+    reference.first = top + reference.offset;
+  }
+  if (!strategy.refusal(band).empty()) return {};
+  PlanOptions how;
+  how.threads = threads_;
+  reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
+  strategy.prepare(band, DeviceKind::cpu, how)
+      ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
+  return reference;
+}
+
+const Piece::Reference& Piece::reference(std::string_view name, Family family) {
+  const auto [known, is_new] = references_.try_emplace(name);
+  if (is_new)
+    for (const Strategy* strategy : machine_.strategies)
+      if (strategy->name == name) known->second = make_reference(*strategy, family);
+  return known->second;
+}
+
+Accuracy Piece::judge(const Image& result, Family family) {
+  if (!has_truth_) {
+    check_ = places_to_check(problem_);
+    truth_ = true_results(problem_, in(), check_.places, threads_);
+    unit_ = unit_of(problem_, in());
+    has_truth_ = true;
+  }
+  const Distance distance = distance_from(truth_, problem_, result.view(), check_.places, unit_);
+  Accuracy accuracy;
+  accuracy.largest = distance.largest;
+  accuracy.samples = distance.samples;
+  accuracy.of = std::size_t(outputs());
+  accuracy.rows = check_.rows;
+  accuracy.bound = error_bound(problem_, in(), family);
+  const auto differing_from = [&](const Reference& other) -> std::optional<double> {
+    if (other.image.empty()) return {};
+    return share_that_differs(result, other.first, other.image, other.offset, other.rows);
+  };
+  const Reference& cpu = reference(kReference, Family::direct);
+  accuracy.differing = differing_from(cpu);
+  if (cpu.rows < problem_.out_height()) accuracy.rows_compared = cpu.rows;
+  if (family == Family::separable)
+    accuracy.differing_from_family =
+        differing_from(reference(kSeparableReference, Family::separable));
+  return accuracy;
+}
+
+std::vector<PieceSize> Pieces::sizes() const {
+  const bool valid = problem_.mode == Mode::valid;
+  std::vector<PieceSize> sizes;
+  const auto add = [&](int width, int height) {
+    Problem piece;  // without the mask's weights, which may be many
+    piece.width = width;
+    piece.height = height;
+    piece.mode = problem_.mode;
+    piece.mask.width = problem_.mask.width;
+    piece.mask.height = problem_.mask.height;
+    sizes.push_back(
+        {width, height, double(piece.out_width()) * piece.out_height() * problem_.channels});
+  };
+  for (const int side : kSides) {
+    const int width = std::min(problem_.width, side + (valid ? problem_.mask.width - 1 : 0));
+    const int height = std::min(problem_.height, side + (valid ? problem_.mask.height - 1 : 0));
+    if (width == problem_.width && height == problem_.height) break;
+    add(width, height);
+  }
+  add(problem_.width, problem_.height);
+  return sizes;
+}
+
+Piece& Pieces::of(const PieceSize& size) {
+  for (const auto& piece : pieces_)
+    if (piece->problem().width == size.width && piece->problem().height == size.height)
+      return *piece;
+  Problem piece = problem_;
+  piece.width = size.width;
+  piece.height = size.height;
+  Image middle = picture_.part((problem_.width - size.width) / 2,
+                               (problem_.height - size.height) / 2, size.width, size.height);
+  pieces_.push_back(
+      std::make_unique<Piece>(std::move(piece), std::move(middle), options_, machine_));
+  return *pieces_.back();
+}
+
+}  // namespace convfilt

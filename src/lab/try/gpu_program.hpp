@@ -1,0 +1,46 @@
+/// A student's kernel as a program for a GPU, compiled by nvcc, which runs in a process of its own.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/strategy.hpp"
+#include "src/lab/try/program.hpp"
+
+namespace convfilt {
+
+/// Where nvcc is: what NVCC names, else the one in PATH, else in /usr/local/cuda/bin. Empty where
+/// there is none.
+std::string find_nvcc();
+
+/// nvcc is there and does not work, whatever the kernel. The message says why.
+struct CompilerError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class GpuProgram {
+ public:
+  /// Compiles the kernel for that device. Throws KernelRefused with nvcc's first words where it
+  /// complains of the kernel's file, CompilerError where it complains of anything else.
+  GpuProgram(const KernelFile& kernel, const CudaDevice& device, const std::string& nvcc);
+
+  /// Runs the kernel on each picture, for so long at most, since kernels on small pictures take no
+  /// time, and a process that opens a GPU takes up to some seconds. Where it crashes, the pictures
+  /// behind are tried by another process; where it does not end, they are left out, so that the
+  /// answer has fewer runs. Throws DeviceError where the device fails before the kernel runs.
+  std::vector<TrialRun> run(const std::vector<Trial>& trials, double seconds = 20) const;
+
+  /// Runs the kernel on one picture, then that many times more to time it.
+  TrialRun time(const Trial& trial, int repeats) const;
+
+ private:
+  std::vector<TrialRun> run_all(const std::vector<const Trial*>& trials, int repeats,
+                                double seconds) const;
+
+  KernelFile kernel_;
+  CudaDevice device_;
+  ScratchFolder folder_;
+};
+
+}  // namespace convfilt

@@ -1,0 +1,180 @@
+/// Common parts of codecs: readers and writers of whole pictures, words for damage, small helpers.
+#pragma once
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/contract/dispatch.hpp"
+#include "src/base/suggest.hpp"
+#include "src/picture/byte_order.hpp"
+#include "src/picture/codec.hpp"
+
+namespace convfilt {
+
+inline std::int64_t samples_of(const Header& header) {
+  return std::int64_t{header.width} * header.height * header.channels;
+}
+
+/// Reads the first picture of a file, and refuses --page.
+class FirstPictureReader : public RowReader {
+ protected:
+  FirstPictureReader(ByteSource& source, ReadContext& context, FormatId format)
+      : source_(source), context_(context) {
+    header_.format = format;
+    if (context.options().page == 0) return;
+    context.fail("only the first picture of a " + std::string(name_of(format)) +
+                 " is read; leave out --page");
+  }
+
+  /// Refuses a file of which nothing is left; says whether --on-damage=warn helps.
+  [[noreturn]] void give_up(const std::string& damage) const {
+    if (context_.options().refuse_damaged) context_.damaged(damage);
+    context_.fail("nothing of this " + std::string(name_of(header_.format)) +
+                  " can be read: " + damage);
+  }
+
+  ByteSource& source_;
+  ReadContext& context_;
+};
+
+/// Decodes everything when the first row is asked for, and hands out rows.
+class WholeReader : public FirstPictureReader {
+ public:
+  WholeReader(ByteSource& source, ReadContext& context, FormatId format)
+      : FirstPictureReader(source, context, format), file_bytes_(std::int64_t(source.size())) {}
+
+  void read(PictureView<std::byte> rows) final {
+    if (next_ == 0) decode();
+    for (int y = 0; y < rows.height; ++y) copy_row(next_++, rows.row(y));
+  }
+
+  /// The library holds one more picture beside the one that it gives, and the file is in memory.
+  std::int64_t held_bytes() const override {
+    return file_bytes_ + 2 * bytes_of(header_) + bytes_of_library();
+  }
+
+ protected:
+  /// The library's bytes beyond that while it decodes, measured with noise.
+  virtual std::int64_t bytes_of_library() const { return 0; }
+
+  /// Throws IoError.
+  virtual void decode() = 0;
+
+  /// Row `y` of what was decoded, as the header describes it.
+  virtual void copy_row(int y, std::byte* to) const = 0;
+
+  const std::int64_t file_bytes_;
+
+ private:
+  int next_ = 0;
+};
+
+/// Collects rows, and encodes them when all are there.
+class WholeWriter : public RowWriter {
+ public:
+  WholeWriter(ByteSink& sink, const Header& header) : sink_(sink), header_(header) {}
+
+  void write(PictureView<const std::byte> rows, EncodedRows) final {
+    if (next_ == 0) begin();
+    for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
+  }
+
+  std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + bytes_of_library(); }
+
+ protected:
+  /// The library's bytes beyond that while it encodes, measured with noise.
+  virtual std::int64_t bytes_of_library() const { return 0; }
+
+  /// Makes room for the pixels.
+  virtual void begin() = 0;
+
+  virtual void put_row(int y, const std::byte* from) = 0;
+
+  [[noreturn]] void fail(const std::string& why) const { fail_to_encode(header_, why); }
+
+  /// Adds a warning for each kind of metadata that the picture has and that is not among `kept`.
+  void say_what_is_left_out(std::initializer_list<Metadata::Bytes Metadata::*> kept) {
+    const Metadata& metadata = header_.metadata;
+    const std::string to = std::string(name_of(header_.format)) + " has no place for ";
+    for (const auto& [block, name] : {std::pair{&Metadata::icc, "an ICC profile"},
+                                      {&Metadata::exif, "EXIF"},
+                                      {&Metadata::xmp, "XMP"},
+                                      {&Metadata::iptc, "IPTC"}}) {
+      if ((metadata.*block).empty() || std::find(kept.begin(), kept.end(), block) != kept.end())
+        continue;
+      warnings_.push_back(to + name + "; it is left out");
+    }
+  }
+
+  ByteSink& sink_;
+  const Header header_;
+
+ private:
+  int next_ = 0;
+};
+
+/// Refuses a canvas that would take too much memory. A few bytes name one of any size around a
+/// smaller picture, so it counts with all that the filter needs: alpha, and colours as floats.
+inline void check_canvas(const ReadContext& context, const Header& header, int width, int height) {
+  constexpr std::uint64_t kRead = 4, kFiltered = 24;
+  const std::uint64_t canvas = std::uint64_t(header.width) * std::uint64_t(header.height),
+                      picture = std::uint64_t(width) * std::uint64_t(height);
+  context.check_memory(canvas * (picture < canvas ? kFiltered : kRead) + picture);
+}
+
+/// The damage of a file that goes on behind its picture.
+inline std::string bytes_follow(std::uint64_t count) {
+  return plural(count, "byte") + (count == 1 ? " follows" : " follow") + " the end of the picture";
+}
+
+/// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
+/// skip. Empty where there is none.
+inline Metadata::Bytes exif_in_box(std::span<const unsigned char> box) {
+  if (box.size() < 4) return {};
+  const std::uint64_t skipped = 4 + big_endian(box, 0);
+  if (skipped >= box.size()) return {};
+  return {box.begin() + std::ptrdiff_t(skipped), box.end()};
+}
+
+/// For libraries in C whose functions are left by std::longjmp() when they give up. Calls `work`;
+/// false when it was left by exit.jump. Nothing that has a destructor may live in the frames
+/// between, which belong to the library, its callbacks and `work`.
+template <class Exit, class Work>
+bool attempt(Exit& exit, const Work& work) {
+  static_assert(std::is_trivially_destructible_v<Work>);
+  if (setjmp(exit.jump)) return false;
+  work();
+  return true;
+}
+
+/// Lets a library in C destroy its object.
+template <auto kDestroy>
+struct Destroy {
+  void operator()(auto* object) const { kDestroy(object); }
+};
+
+/// Exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and back.
+template <class T>
+void swap_red_and_blue(T* row, int width, int channels) {
+  if (channels < 3) return;
+  for (T* end = row + std::ptrdiff_t(width) * channels; row != end; row += channels)
+    std::swap(row[0], row[2]);
+}
+
+/// Copies a row of the header's depth and channels, and does the same. Swapping in place takes
+/// fewer instructions than to copy sample by sample.
+inline void copy_row_reversed(const std::byte* from, std::byte* to, const Header& header) {
+  std::copy_n(from, row_bytes(header), to);
+  with_depth(header.depth, [&]<class T>(TypeTag<T>) {
+    swap_red_and_blue(reinterpret_cast<T*>(to), header.width, header.channels);
+  });
+}
+
+}  // namespace convfilt

@@ -1,0 +1,278 @@
+#include "src/picture/codecs/png/chunks.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "src/picture/byte_order.hpp"
+#include "src/picture/codecs/parts.hpp"
+
+namespace convfilt::png {
+namespace {
+
+using Bytes = Metadata::Bytes;
+using View = std::span<const unsigned char>;
+
+constexpr std::string_view kXmpKeyword = "XML:com.adobe.xmp";
+constexpr std::string_view kIptcKeyword = "Raw profile type iptc";
+constexpr double kInchesPerMetre = 1 / 0.0254;
+
+/// Metadata are smaller; what is larger is left out, so that a small file cannot take much memory.
+constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+
+/// Empty where the stream is damaged or too long.
+Bytes inflated(View compressed) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
+  Bytes out;
+  stream.next_in = const_cast<unsigned char*>(compressed.data());
+  stream.avail_in = uInt(compressed.size());
+  int result = Z_OK;
+  while (result == Z_OK && out.size() < kMostBytes) {
+    const std::size_t before = out.size();
+    out.resize(before + (std::size_t{1} << 16));
+    stream.next_out = out.data() + before;
+    stream.avail_out = uInt(out.size() - before);
+    result = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
+  return result == Z_STREAM_END ? out : Bytes{};
+}
+
+Bytes deflated(View bytes) {
+  Bytes out(compressBound(uLong(bytes.size())));
+  uLongf size = uLongf(out.size());
+  if (compress2(out.data(), &size, bytes.data(), uLong(bytes.size()), Z_BEST_COMPRESSION) != Z_OK)
+    throw std::bad_alloc();
+  out.resize(size);
+  return out;
+}
+
+/// The bytes after a keyword and its 0; empty if the chunk has another keyword.
+View after_keyword(View data, std::string_view keyword) {
+  if (!starts_with(data, keyword) || data.size() <= keyword.size() || data[keyword.size()] != 0)
+    return {};
+  return data.subspan(keyword.size() + 1);
+}
+
+/// The text of an iTXt chunk behind its keyword: two flags, a language and a translated keyword
+/// come before it.
+Bytes international_text(View data) {
+  if (data.size() < 2) return {};
+  const bool compressed = data[0] == 1;
+  data = data.subspan(2);
+  for (int skipped = 0; skipped < 2; ++skipped) {
+    const auto end = std::find(data.begin(), data.end(), 0);
+    if (end == data.end()) return {};
+    data = data.subspan(std::size_t(end - data.begin()) + 1);
+  }
+  return compressed ? inflated(data) : Bytes(data.begin(), data.end());
+}
+
+/// The bytes of a profile that ImageMagick and ExifTool write as text: an empty line, its name and
+/// its length, which the digits tell, too, in lines; then hexadecimal digits.
+Bytes raw_profile(View text) {
+  constexpr int kLinesBefore = 3;
+  int lines = 0;
+  std::string digits;
+  for (const unsigned char letter : text) {
+    if (lines < kLinesBefore)
+      lines += letter == '\n';
+    else if (std::isxdigit(letter))
+      digits += char(letter);
+  }
+  Bytes bytes(digits.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    std::from_chars(&digits[2 * i], &digits[2 * i] + 2, bytes[i], 16);
+  return bytes;
+}
+
+/// IIM records without the resource of Photoshop that may hold them.
+Bytes records_in(Bytes profile) {
+  return starts_with(profile, "8BIM") ? iptc_in(profile) : profile;
+}
+
+/// The kinds taken so far. The first chunk of each kind counts, as for libpng; inflating every one
+/// would take minutes for a small file.
+struct Taken {
+  bool exif = false, icc = false, xmp = false, iptc = false;
+  std::size_t kept = 0;  ///< bytes of the chunks that stay as they are
+};
+
+bool is_text(std::string_view type) {
+  return type == "tEXt" || type == "zTXt" || type == "iTXt";
+}
+
+/// Whether the chunk says in which space the colours are. A result has its picture's.
+bool is_colour(std::string_view type) {
+  return type == "gAMA" || type == "cHRM" || type == "sRGB" || type == "cICP";
+}
+
+/// Keeps a chunk that a PNG made of this one may have, too. Blocks as text do not stay: they repeat
+/// metadata, and with those the orientation before.
+void keep(std::string_view type, View data, Taken& taken, Metadata& metadata) {
+  const bool is_block =
+      starts_with(data, "Raw profile type ") || !after_keyword(data, kXmpKeyword).empty();
+  if (is_text(type) ? is_block : !is_colour(type)) return;
+  if (data.size() > kMostBytes - taken.kept) return;
+  taken.kept += data.size();
+  auto& chunks = is_text(type) ? metadata.text_chunks : metadata.colour_chunks;
+  const auto same = [&](const Metadata::Chunk& chunk) { return chunk.type == type; };
+  if (is_colour(type) && std::any_of(chunks.begin(), chunks.end(), same)) return;
+  chunks.push_back({std::string(type), Bytes(data.begin(), data.end())});
+}
+
+void take(std::string_view type, View data, Taken& taken, Contents& contents) {
+  Metadata& metadata = contents.metadata;
+  keep(type, data, taken, metadata);
+  if (type == "eXIf") {
+    // Some writers put JPEG's mark before the block.
+    if (starts_with(data, kExifMark)) data = data.subspan(kExifMark.size());
+    if (!std::exchange(taken.exif, true)) metadata.exif.assign(data.begin(), data.end());
+  } else if (type == "iCCP") {
+    const auto end = std::find(data.begin(), data.end(), 0);  // of the profile's name
+    if (data.end() - end > 2 && !std::exchange(taken.icc, true))
+      metadata.icc = inflated(data.subspan(std::size_t(end - data.begin()) + 2));
+  } else if (type == "iTXt") {
+    if (const View text = after_keyword(data, kXmpKeyword);
+        !text.empty() && !std::exchange(taken.xmp, true))
+      metadata.xmp = international_text(text);
+  } else if (type == "zTXt") {
+    if (const View text = after_keyword(data, kIptcKeyword);
+        text.size() > 1 && !std::exchange(taken.iptc, true))
+      metadata.iptc = records_in(raw_profile(inflated(text.subspan(1))));
+  } else if (type == "tEXt") {
+    if (const View text = after_keyword(data, kIptcKeyword);
+        !text.empty() && !std::exchange(taken.iptc, true))
+      metadata.iptc = records_in(raw_profile(text));
+  } else if (type == "pHYs") {
+    constexpr unsigned char kMetre = 1;
+    if (data.size() == 9 && data[8] == kMetre && big_endian(data, 0) > 0 &&
+        big_endian(data, 4) > 0) {
+      metadata.resolution = {double(big_endian(data, 0)) / kInchesPerMetre,
+                             double(big_endian(data, 4)) / kInchesPerMetre};
+    }
+  } else if (type == "acTL") {
+    contents.animated = true;
+  }
+}
+
+}  // namespace
+
+Contents contents_of(ByteSource& source) {
+  constexpr std::uint64_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum
+  constexpr std::uint32_t kMostLength = 0x7fffffff;
+  Contents contents;
+  Taken taken;
+  std::uint64_t at = kSignature;
+  while (true) {
+    std::array<unsigned char, 8> head{};
+    if (source.read(at, head) < head.size()) break;
+    const auto length = std::uint32_t(big_endian(head, 0));
+    const std::string type(head.begin() + 4, head.end());
+    const bool is_word = std::all_of(type.begin(), type.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+    const std::string place = " at byte " + std::to_string(at);
+    if (!is_word || length > kMostLength) {
+      contents.damage = data_damaged("no chunk begins" + place);
+      return contents;
+    }
+    if (at + kFrame + length > source.size()) {
+      contents.damage = ends_early("within chunk " + type + place);
+      return contents;
+    }
+    if (type == "IDAT") {
+      if (contents.pixels_at == 0) contents.pixels_at = at;
+    } else if (length <= kMostBytes) {
+      Bytes chunk(std::size_t(length) + 8);  // type, data and checksum
+      source.read(at + 4, chunk);
+      const View data = View(chunk).subspan(4, length);
+      if (big_endian(chunk, std::size_t(length) + 4) == crc32(0, chunk.data(), uInt(length) + 4)) {
+        take(type, data, taken, contents);
+      } else if (contents.damage.empty()) {
+        contents.damage = data_damaged("wrong checksum of chunk " + type + place);
+      }
+    }
+    at += kFrame + length;
+    if (type == "IEND") {
+      if (at < source.size() && contents.damage.empty()) {
+        contents.damage = bytes_follow(source.size() - at);
+      }
+      return contents;
+    }
+  }
+  contents.damage = ends_early("no IEND chunk");
+  return contents;
+}
+
+void append_chunk(ByteSink& sink, std::string_view type, View data) {
+  Bytes frame, end;
+  append_big_endian(frame, data.size());
+  frame.insert(frame.end(), type.begin(), type.end());
+  uLong checksum = crc32(0, frame.data() + 4, 4);
+  sink.append(frame);
+  if (!data.empty()) {
+    checksum = crc32_z(checksum, data.data(), data.size());
+    sink.append(data);
+  }
+  append_big_endian(end, checksum);
+  sink.append(end);
+}
+
+void append_metadata(ByteSink& sink, const Metadata& metadata) {
+  const auto with_keyword = [](std::string_view keyword, std::initializer_list<unsigned char> rest,
+                               const Bytes& content) {
+    Bytes bytes;
+    bytes.reserve(keyword.size() + rest.size() + content.size());
+    bytes.insert(bytes.end(), keyword.begin(), keyword.end());
+    bytes.insert(bytes.end(), rest);
+    bytes.insert(bytes.end(), content.begin(), content.end());
+    return bytes;
+  };
+  for (const Metadata::Chunk& chunk : metadata.colour_chunks)
+    append_chunk(sink, chunk.type, chunk.data);
+  if (!metadata.icc.empty()) {
+    // The name's end, and deflate.
+    append_chunk(sink, "iCCP", with_keyword("icc", {0, 0}, deflated(metadata.icc)));
+  }
+  if (metadata.resolution) {
+    Bytes data;
+    for (const double inch : {metadata.resolution->x, metadata.resolution->y}) {
+      const double metre = std::clamp(std::round(inch * kInchesPerMetre), 1.0, double(0x7fffffff));
+      append_big_endian(data, std::uint64_t(metre));
+    }
+    data.push_back(1);  // the unit is the metre
+    append_chunk(sink, "pHYs", data);
+  }
+  if (!metadata.exif.empty()) append_chunk(sink, "eXIf", metadata.exif);
+  if (!metadata.xmp.empty()) {
+    // The keyword's end, no compression, and neither a language nor a translation.
+    append_chunk(sink, "iTXt", with_keyword(kXmpKeyword, {0, 0, 0, 0, 0}, metadata.xmp));
+  }
+  if (!metadata.iptc.empty()) {
+    const Bytes resource = iptc_resource(metadata.iptc);
+    std::string length = std::to_string(resource.size());
+    length.insert(0, 8 - std::min<std::size_t>(8, length.size()), ' ');
+    std::string text = "\niptc\n" + length + "\n";
+    constexpr char kDigits[] = "0123456789abcdef";
+    constexpr std::size_t kLine = 36;  // bytes
+    for (std::size_t i = 0; i < resource.size(); ++i) {
+      text += {kDigits[resource[i] >> 4], kDigits[resource[i] & 15]};
+      if (i % kLine == kLine - 1) text += '\n';
+    }
+    text += '\n';
+    append_chunk(sink, "zTXt", with_keyword(kIptcKeyword, {0, 0}, deflated(bytes_of(text))));
+  }
+  for (const Metadata::Chunk& chunk : metadata.text_chunks)
+    append_chunk(sink, chunk.type, chunk.data);
+}
+
+}  // namespace convfilt::png

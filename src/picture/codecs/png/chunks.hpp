@@ -1,0 +1,31 @@
+/// The chunks of a PNG file that are no pixels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/picture/bytes.hpp"
+#include "src/picture/metadata.hpp"
+
+namespace convfilt::png {
+
+struct Contents {
+  Metadata metadata;
+  bool animated = false;
+  std::uint64_t pixels_at = 0;  ///< the offset of the first IDAT chunk; 0 where there is none
+  std::string damage;  ///< why the file cannot be whole, with the place; empty when it may be
+};
+
+/// Walks over the chunks, of which the pixels' are passed over; the checksums of all others are
+/// checked. Metadata are found wherever they stand; those that lie are left out.
+Contents contents_of(ByteSource& source);
+
+/// Appends a chunk with its checksum.
+void append_chunk(ByteSink& sink, std::string_view type, std::span<const unsigned char> data);
+
+/// Appends the chunks that hold metadata; they stand before the pixels.
+void append_metadata(ByteSink& sink, const Metadata& metadata);
+
+}  // namespace convfilt::png

@@ -1,0 +1,1442 @@
+/// TIFF by libtiff.
+///
+/// A reader gives rows of strips or of rows of tiles as they are asked for. The samples of most
+/// kinds are taken apart here, so that none of their bits is lost. What remains, as YCbCr without
+/// JPEG and Lab, goes through libtiff's RGBA interface, which gives 8 bits.
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/picture/codec.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/sample_type.hpp"
+#include "src/picture/samples.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// The data of libtiff's callbacks. No exception passes through libtiff: it is kept, and thrown
+/// once libtiff has returned.
+struct Access {
+  ByteStore* bytes = nullptr;  ///< what is read
+  ByteSink* sink = nullptr;    ///< what is written; null for a file that is only read
+  std::uint64_t position = 0;
+  std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
+  std::exception_ptr exception;
+  std::string complaint;  ///< libtiff's first one; empty when there was none
+
+  void rethrow() {
+    if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
+  }
+
+  void write_to(ByteSink* to) { bytes = sink = to; }
+};
+
+Access& access_of(thandle_t handle) {
+  return *static_cast<Access*>(handle);
+}
+
+/// Moves bytes for libtiff, and says how many; -1 where it cannot.
+template <class Move>
+tmsize_t moved(Access& access, const Move& move) {
+  try {
+    const std::size_t count = move();
+    access.position += count;
+    return tmsize_t(count);
+  } catch (...) {
+    access.exception = std::current_exception();
+    return -1;
+  }
+}
+
+tmsize_t read_bytes(thandle_t handle, void* into, tmsize_t count) {
+  Access& access = access_of(handle);
+  if (!access.bytes) return -1;
+  return moved(access, [&] {
+    const std::span<unsigned char> wanted(static_cast<unsigned char*>(into), std::size_t(count));
+    const std::uint64_t from = access.position;
+    const std::size_t got = access.bytes->read(from, wanted);
+    for (auto patch = access.patches.lower_bound(from);
+         patch != access.patches.end() && patch->first < from + got; ++patch)
+      wanted[std::size_t(patch->first - from)] = patch->second;
+    return got;
+  });
+}
+
+tmsize_t write_bytes(thandle_t handle, void* bytes, tmsize_t count) {
+  Access& access = access_of(handle);
+  if (!access.sink || access.exception) return -1;
+  return moved(access, [&] {
+    access.sink->write(access.position,
+                       {static_cast<const unsigned char*>(bytes), std::size_t(count)});
+    return std::size_t(count);
+  });
+}
+
+toff_t size_of_all(thandle_t handle) {
+  const Access& access = access_of(handle);
+  return access.bytes ? access.bytes->size() : 0;
+}
+
+toff_t seek(thandle_t handle, toff_t offset, int whence) {
+  Access& access = access_of(handle);
+  const std::uint64_t from = whence == SEEK_SET   ? 0
+                             : whence == SEEK_CUR ? access.position
+                                                  : size_of_all(handle);
+  return access.position = from + offset;
+}
+
+int close_nothing(thandle_t) {
+  return 0;
+}
+
+int keep_complaint(TIFF*, void* user, const char* module, const char* format, va_list arguments) {
+  Access& access = *static_cast<Access*>(user);
+  if (!access.complaint.empty()) return 1;
+  char text[200];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  access.complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
+  // Some are of two lines, and messages have one.
+  std::ranges::replace(access.complaint, '\n', ' ');
+  return 1;
+}
+
+int keep_warning(TIFF* tiff, void* user, const char* module, const char* format,
+                 va_list arguments) {
+  // Warnings are about tags that do not matter to the pixels, but for JPEG and fax codes, whose
+  // decoders guess where data is damaged. That tags of subsampling are put right is no guess.
+  const std::string_view from = module ? module : "";
+  const bool guess = (from.find("JPEG") != from.npos && from.find("Fixup") == from.npos) ||
+                     from.starts_with("Fax");
+  return guess ? keep_complaint(tiff, user, module, format, arguments) : 1;
+}
+
+struct Closer {
+  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
+};
+using Handle = std::unique_ptr<TIFF, Closer>;
+
+/// Null where libtiff refuses; access.complaint then says why.
+Handle open_handle(Access& access, const char* mode, std::uint64_t most_memory) {
+  TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+  if (!options) throw std::bad_alloc();
+  TIFFOpenOptionsSetErrorHandlerExtR(options, keep_complaint, &access);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, &access);
+  if (most_memory > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, tmsize_t(most_memory));
+  TIFF* tiff = TIFFClientOpenExt("TIFF", mode, &access, read_bytes, write_bytes, seek,
+                                 close_nothing, size_of_all, nullptr, nullptr, options);
+  TIFFOpenOptionsFree(options);
+  return Handle(tiff);
+}
+
+/// The value of a tag that the directory has, or libtiff's default for it; else `value`.
+template <class T>
+T field(TIFF* tiff, std::uint32_t tag, T value) {
+  TIFFGetFieldDefaulted(tiff, tag, &value);
+  return value;
+}
+
+// ---- reading ----------------------------------------------------------------------------------
+
+/// How samples become rows.
+enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
+
+enum class Sample { unsigned_integer, signed_integer, real };
+
+/// How a directory stores its pixels.
+struct Layout {
+  int width = 0, height = 0;
+  int bits = 1, samples = 1;
+  Sample sample = Sample::unsigned_integer;
+  Colour colour = Colour::grey;
+  bool separate = false;  ///< a plane a sample
+  bool tiled = false;
+  bool white_is_zero = false;
+  int alpha = -1;  ///< the sample that is alpha, or -1
+  bool premultiplied = false;
+  int compression = COMPRESSION_NONE;
+  int piece_width = 0;   ///< pixels of a strip or tile
+  int piece_height = 0;  ///< rows of it; a strip has no more than the picture
+  std::array<std::vector<std::uint16_t>, 3> palette;  ///< blue, green, red
+
+  int colours() const {
+    return colour == Colour::cmyk ? 4 : colour == Colour::rgb || colour == Colour::xyz ? 3 : 1;
+  }
+  /// Samples of a pixel that lie together.
+  int together() const { return separate ? 1 : samples; }
+  std::size_t row_bytes(int pixels) const {
+    return (std::size_t(pixels) * std::size_t(together()) * std::size_t(bits) + 7) / 8;
+  }
+  int rows_of_piece(int first_row) const {
+    return tiled ? piece_height : std::min(piece_height, height - first_row);
+  }
+};
+
+bool same_in_8_bits(const std::vector<std::uint16_t>& levels) {
+  return std::all_of(levels.begin(), levels.end(), [](std::uint16_t level) {
+    return (level & 255) == 0 || (level & 255) == level >> 8;
+  });
+}
+
+Depth depth_of(const Layout& layout) {
+  if (layout.colour == Colour::by_libtiff) return Depth::u8;
+  if (layout.colour == Colour::palette) {
+    const bool fine = std::all_of(layout.palette.begin(), layout.palette.end(), same_in_8_bits);
+    return fine ? Depth::u8 : Depth::u16;
+  }
+  if (layout.sample != Sample::unsigned_integer || layout.bits > 16) return Depth::f32;
+  return layout.bits > 8 ? Depth::u16 : Depth::u8;
+}
+
+/// An open directory of a file.
+struct OpenTiff {
+  Access access;
+  Handle handle;
+  TIFF* tiff() const { return handle.get(); }
+};
+
+/// Throws what the callbacks caught, and reports libtiff's complaint as damage.
+void check(OpenTiff& opened, ReadContext& context, const std::string& place) {
+  opened.access.rethrow();
+  const std::string complaint = std::exchange(opened.access.complaint, "");
+  if (!complaint.empty()) context.damaged(data_damaged(place + ": " + complaint));
+}
+
+/// The common data of a reader's parts.
+struct Input {
+  ByteSource& source;
+  ReadContext& context;
+  std::uint64_t directory;
+  std::uint64_t most_memory;
+  std::map<std::uint64_t, unsigned char> patches;
+  std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
+  std::uint64_t largest_piece = 0;    ///< bytes of a strip or tile as it stands in the file
+
+  /// Throws IoError where libtiff cannot read the directory.
+  std::unique_ptr<OpenTiff> open() const {
+    auto opened = std::make_unique<OpenTiff>();
+    opened->access.bytes = &source;
+    opened->access.patches = patches;
+    // Headers only, no mapped memory, strips as they are, and their places loaded as needed: a
+    // hostile header cannot make libtiff take memory for billions of strips.
+    opened->handle = open_handle(opened->access, "rhmcO", most_memory);
+    const bool read = opened->handle && TIFFSetSubDirectory(opened->tiff(), directory);
+    opened->access.rethrow();
+    if (!read) {
+      const std::string& why = opened->access.complaint;
+      context.fail("its header is damaged, or of a kind that is not read" +
+                   (why.empty() ? "" : " (" + why + ")"));
+    }
+    TIFF* const tiff = opened->tiff();
+    const auto compression = field<uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE),
+               photometric = field<uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, 0),
+               planes = field<uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    if (compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR &&
+        planes == PLANARCONFIG_CONTIG)
+      TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    // With libdeflate, libtiff accepts a stream that goes on behind its strip, and leaves the
+    // strip's last bytes unchanged.
+    if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
+      TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
+    if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
+      TIFFSetField(tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
+    check(*opened, context, "header");
+    return opened;
+  }
+};
+
+/// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
+bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
+                 const std::string& place) {
+  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff(), piece);
+  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff(), piece);
+  check(opened, input.context, place);
+  if (at == 0 || bytes == 0) {
+    input.context.damaged(data_damaged(place + ": it says no place for it"));
+    return false;
+  }
+  if (at >= input.source.size() || bytes > input.source.size() - at) {
+    input.context.damaged(ends_early(place));
+    return at < input.source.size();
+  }
+  if (input.shortened.contains(piece)) input.context.damaged(ends_early(place));
+  return true;
+}
+
+/// Reports damage where libtiff gave less than a whole strip or tile. Returns `whole`.
+bool check_decoded(OpenTiff& opened, const Input& input, const std::string& place, bool whole) {
+  if (!whole && opened.access.complaint.empty()) opened.access.complaint = "it is too short";
+  check(opened, input.context, place);
+  return whole;
+}
+
+std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
+  return row_text(row, layout.height) + (layout.tiled ? ", tile " : ", strip ") +
+         std::to_string(piece);
+}
+
+/// Whether the bytes of strips are samples, which need no decoder.
+bool is_raw(TIFF* tiff, const Layout& layout) {
+  const auto order = field<uint16_t>(tiff, TIFFTAG_FILLORDER, FILLORDER_MSB2LSB);
+  const bool turned = layout.bits == 24 && TIFFIsByteSwapped(tiff);
+  return layout.compression == COMPRESSION_NONE && order == FILLORDER_MSB2LSB && !turned;
+}
+
+/// The rows of strips, of all samples or of one plane, as samples in the host's byte order.
+class Strips {
+ public:
+  Strips(const Input& input, const Layout& layout, int plane)
+      : input_(input),
+        layout_(layout),
+        plane_(plane),
+        opened_(input.open()),
+        row_bytes_(layout.row_bytes(layout.width)) {
+    const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff()));
+    if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
+    const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
+    if (is_raw(opened_->tiff(), layout))
+      way_ = Way::copy;
+    else
+      way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
+    const std::size_t buffer = way_ == Way::whole  ? strip
+                               : way_ == Way::copy ? std::min(strip, kMiB)
+                                                   : row_bytes_;
+    buffer_bytes_ = std::max(buffer, row_bytes_);
+    buffer_ = std::make_unique_for_overwrite<unsigned char[]>(buffer_bytes_);
+  }
+
+  /// libtiff reads a strip's bytes from the file all at once. Codecs that do not decode by rows
+  /// hold one more strip.
+  std::uint64_t held_bytes() const {
+    if (way_ == Way::copy) return buffer_bytes_;
+    return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_piece;
+  }
+
+  /// The next row, y; null where it is lost.
+  const unsigned char* row(int y) {
+    const int first = y / layout_.piece_height * layout_.piece_height;
+    const auto strips = std::uint32_t((layout_.height - 1) / layout_.piece_height + 1);
+    strip_ = std::uint32_t(y / layout_.piece_height) + std::uint32_t(plane_) * strips;
+    if (y == first) begin_strip(y);
+    if (y >= lost_from_ && y < lost_end_) return nullptr;
+    if (way_ == Way::copy) return copied(y, first);
+    if (way_ == Way::whole && !by_rows_) return buffer_.get() + row_bytes_ * std::size_t(y - first);
+    const int done =
+        TIFFReadScanline(opened_->tiff(), buffer_.get(), std::uint32_t(y), std::uint16_t(plane_));
+    if (done == 1 && opened_->access.complaint.empty()) return buffer_.get();
+    check(*opened_, input_.context, place_of(layout_, y, strip_));
+    if (done == 1) return buffer_.get();
+    lose_from(y);
+    return nullptr;
+  }
+
+ private:
+  /// Copy: bytes are samples. Whole: a strip is decoded at once, which some codecs need. Rows: it
+  /// is decoded row by row, so that a large strip takes no memory of its size.
+  enum class Way { copy, whole, rows };
+  static constexpr std::size_t kLargestWhole = 4 * kMiB;
+
+  bool decodes_by_rows() const {
+    switch (layout_.compression) {
+      case COMPRESSION_NONE:
+      case COMPRESSION_CCITTRLE:
+      case COMPRESSION_CCITTRLEW:
+      case COMPRESSION_CCITTFAX3:
+      case COMPRESSION_CCITTFAX4:
+      case COMPRESSION_LZW:
+      case COMPRESSION_JPEG:
+      case COMPRESSION_ADOBE_DEFLATE:
+      case COMPRESSION_DEFLATE:
+      case COMPRESSION_PACKBITS:
+      case COMPRESSION_SGILOG:
+      case COMPRESSION_SGILOG24:
+      case COMPRESSION_LZMA:
+      case COMPRESSION_ZSTD: return true;
+      default: return false;
+    }
+  }
+
+  int end_of_strip(int y) const {
+    return std::min(layout_.height, (y / layout_.piece_height + 1) * layout_.piece_height);
+  }
+
+  void lose_from(int y) {
+    lost_from_ = y;
+    lost_end_ = end_of_strip(y);
+  }
+
+  void begin_strip(int y) {
+    const int rows = layout_.rows_of_piece(y);
+    by_rows_ = false;
+    copied_end_ = y;
+    const std::string place = place_of(layout_, y, strip_);
+    if (way_ == Way::copy) return;  // each row's bytes are checked as it is copied
+    if (!check_place(*opened_, input_, strip_, place)) return lose_from(y);
+    if (way_ != Way::whole) return;
+    const std::size_t bytes = row_bytes_ * std::size_t(rows);
+    const tmsize_t got =
+        TIFFReadEncodedStrip(opened_->tiff(), strip_, buffer_.get(), tmsize_t(bytes));
+    if (check_decoded(*opened_, input_, place, got == tmsize_t(bytes))) return;
+    if (!decodes_by_rows()) return lose_from(y);
+    // Row by row gives those before the damage. A decoder that stopped needs a new beginning.
+    opened_ = input_.open();
+    by_rows_ = true;
+  }
+
+  /// Many rows are read from the file at a time.
+  const unsigned char* copied(int y, int first) {
+    if (y >= copied_end_) {
+      const int most = int(std::max<std::size_t>(1, kMiB / row_bytes_));
+      const int rows = std::min(most, end_of_strip(y) - y);
+      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff(), strip_);
+      const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff(), strip_);
+      check(*opened_, input_.context, place_of(layout_, y, strip_));
+      const std::uint64_t skipped = row_bytes_ * std::uint64_t(y - first);
+      const std::size_t wanted = row_bytes_ * std::size_t(rows);
+      const std::size_t got = at == 0 || at >= input_.source.size()
+                                  ? 0
+                                  : input_.source.read(at + skipped, {buffer_.get(), wanted});
+      // Files of old programs lack the number of bytes.
+      const std::uint64_t there = promised == 0 ? UINT64_MAX : promised;
+      const std::uint64_t valid =
+          std::min<std::uint64_t>(got, there > skipped ? there - skipped : 0);
+      const int whole = int(valid / row_bytes_);
+      if (whole < rows) {
+        const std::string place = place_of(layout_, y + whole, strip_);
+        input_.context.damaged(
+            at == 0 ? data_damaged(place + ": it says no place for it")
+            : got < wanted
+                ? ends_early(place)
+                : data_damaged(place + ": " + std::to_string(promised) + " bytes are too few"));
+        lose_from(y + whole);
+        if (whole == 0) return nullptr;
+      }
+      copied_from_ = y;
+      copied_end_ = y + whole;
+      to_host_order(row_bytes_ * std::size_t(whole));
+    }
+    return buffer_.get() + row_bytes_ * std::size_t(y - copied_from_);
+  }
+
+  void to_host_order(std::size_t bytes) {
+    if (!TIFFIsByteSwapped(opened_->tiff())) return;
+    void* begin = buffer_.get();
+    switch (layout_.bits) {
+      case 16: TIFFSwabArrayOfShort(static_cast<uint16_t*>(begin), tmsize_t(bytes / 2)); break;
+      case 32: TIFFSwabArrayOfLong(static_cast<uint32_t*>(begin), tmsize_t(bytes / 4)); break;
+      case 64: TIFFSwabArrayOfLong8(static_cast<uint64_t*>(begin), tmsize_t(bytes / 8)); break;
+      default: break;
+    }
+  }
+
+  const Input& input_;
+  const Layout& layout_;
+  int plane_;
+  std::unique_ptr<OpenTiff> opened_;
+  std::size_t row_bytes_;
+  Way way_;
+  std::size_t buffer_bytes_;
+  std::unique_ptr<unsigned char[]> buffer_;
+  std::uint32_t strip_ = 0;
+  bool by_rows_ = false;                  ///< this strip only
+  int lost_from_ = 0, lost_end_ = 0;      ///< rows without pixels
+  int copied_from_ = 0, copied_end_ = 0;  ///< rows in the buffer
+};
+
+float half_to_float(std::uint16_t half) {
+  const std::uint32_t sign = std::uint32_t(half & 0x8000) << 16;
+  const int exponent = half >> 10 & 31;
+  const std::uint32_t fraction = half & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000 | fraction << 13);
+  if (exponent == 0) {
+    const float tiny = std::ldexp(float(fraction), -24);
+    return sign ? -tiny : tiny;
+  }
+  return std::bit_cast<float>(sign | std::uint32_t(exponent + 112) << 23 | fraction << 13);
+}
+
+/// The samples of a row one after the other, each of `bits` bits, most significant bit first.
+class BitReader {
+ public:
+  BitReader(const unsigned char* bytes, int bits) : next_(bytes), bits_(bits) {}
+  std::uint32_t operator()() {
+    while (filled_ < bits_) {
+      held_ = held_ << 8 | *next_++;
+      filled_ += 8;
+    }
+    filled_ -= bits_;
+    return std::uint32_t(held_ >> filled_ & ((std::uint64_t{1} << bits_) - 1));
+  }
+
+ private:
+  const unsigned char* next_;
+  int bits_, filled_ = 0;
+  std::uint64_t held_ = 0;
+};
+
+template <class From>
+From load(const unsigned char* raw, std::size_t i) {
+  From value;
+  std::memcpy(&value, raw + i * sizeof(From), sizeof value);
+  return value;
+}
+
+/// Samples as those of the rows' depth, at full range; a palette's indices as they are.
+template <class T>
+void unpack(const Layout& layout, const unsigned char* raw, std::size_t count, T* out) {
+  const auto each = [&](auto&& sample) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = sample(i);
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (layout.sample == Sample::real) {
+      if (layout.bits == 16)
+        return each([&](std::size_t i) { return half_to_float(load<std::uint16_t>(raw, i)); });
+      return each([&](std::size_t i) { return float(load<double>(raw, i)); });
+    }
+    const auto scaled = [&]<class From>(TypeTag<From>) {
+      const double scale = 1.0 / double(std::numeric_limits<From>::max());
+      each([&](std::size_t i) { return float(double(load<From>(raw, i)) * scale); });
+    };
+    if (layout.sample == Sample::signed_integer) {
+      switch (layout.bits) {
+        case 8: return scaled(TypeTag<std::int8_t>{});
+        case 16: return scaled(TypeTag<std::int16_t>{});
+        case 32: return scaled(TypeTag<std::int32_t>{});
+        default: return scaled(TypeTag<std::int64_t>{});
+      }
+    }
+    if (layout.bits == 32) return scaled(TypeTag<std::uint32_t>{});
+    if (layout.bits == 64) return scaled(TypeTag<std::uint64_t>{});
+    const double scale = 1.0 / double((std::uint64_t{1} << layout.bits) - 1);
+    if (layout.bits == 24) {  // libtiff turns three bytes into the host's order
+      constexpr bool kLittle = std::endian::native == std::endian::little;
+      return each([&](std::size_t i) {
+        const unsigned char* bytes = raw + 3 * i;
+        const int value = bytes[kLittle ? 2 : 0] << 16 | bytes[1] << 8 | bytes[kLittle ? 0 : 2];
+        return float(value * scale);
+      });
+    }
+    BitReader next(raw, layout.bits);
+    return each([&](std::size_t) { return float(next() * scale); });
+  } else {
+    if (layout.bits == 8) return each([&](std::size_t i) { return T(raw[i]); });
+    if (layout.bits == 16)
+      return each([&](std::size_t i) { return T(load<std::uint16_t>(raw, i)); });
+    BitReader next(raw, layout.bits);
+    if (layout.colour == Colour::palette) return each([&](std::size_t) { return T(next()); });
+    const std::uint32_t most = (1u << layout.bits) - 1, full = std::numeric_limits<T>::max();
+    each([&](std::size_t) { return T((next() * full + most / 2) / most); });
+  }
+}
+
+/// Turns samples as the file has them into pixels of the rows.
+class Converter {
+ public:
+  Converter(const Layout& layout, const Header& header)
+      : layout_(layout), channels_(header.channels), depth_(header.depth) {}
+
+  /// `planes` are the samples of `pixels` pixels, a pointer for each plane, or one for all.
+  void operator()(const unsigned char* const planes[], int pixels, std::byte* out) {
+    if (layout_.colour == Colour::palette) return look_up(planes, pixels, out);
+    with_depth(depth_,
+               [&]<class T>(TypeTag<T>) { convert<T>(planes, pixels, reinterpret_cast<T*>(out)); });
+    if (layout_.premultiplied)
+      unpremultiply({out, pixels, 1, 4, std::ptrdiff_t(pixels) * 4}, depth_);
+  }
+
+ private:
+  /// The rows' samples of each plane, or of all. `T` is their type.
+  template <class T>
+  std::array<const T*, 5> samples_of(const unsigned char* const planes[], int pixels) {
+    const std::size_t count = std::size_t(pixels) * std::size_t(layout_.together());
+    const int arrays = layout_.separate ? used_planes() : 1;
+    const bool as_they_are =
+        layout_.bits == int(8 * sizeof(T)) &&
+        (std::is_same_v<T, float> ? layout_.sample == Sample::real
+                                  : layout_.sample == Sample::unsigned_integer);
+    std::array<const T*, 5> samples{};
+    if (as_they_are) {
+      for (int p = 0; p < arrays; ++p)
+        samples[std::size_t(p)] = reinterpret_cast<const T*>(planes[p]);
+      return samples;
+    }
+    unpacked_.resize(count * std::size_t(arrays) * sizeof(T));
+    T* next = reinterpret_cast<T*>(unpacked_.data());
+    for (int p = 0; p < arrays; ++p, next += count) {
+      unpack(layout_, planes[p], count, next);
+      samples[std::size_t(p)] = next;
+    }
+    return samples;
+  }
+
+  int used_planes() const { return layout_.colours() + (layout_.alpha >= 0 ? 1 : 0); }
+
+  template <class T>
+  void convert(const unsigned char* const planes[], int pixels, T* out) {
+    const std::array<const T*, 5> samples = samples_of<T>(planes, pixels);
+    const std::ptrdiff_t stride = layout_.together();
+    const auto source = [&](int sample) {
+      if (!layout_.separate) return samples[0] + sample;
+      return samples[std::size_t(sample == layout_.alpha ? layout_.colours() : sample)];
+    };
+    const auto each = [&](auto&& pixel) {
+      for (std::ptrdiff_t x = 0; x < pixels; ++x) pixel(out + x * channels_, x * stride);
+    };
+    const T* alpha = layout_.alpha >= 0 ? source(layout_.alpha) : nullptr;
+    switch (layout_.colour) {
+      case Colour::grey: {
+        const T* grey = source(0);
+        const bool inverted = layout_.white_is_zero && layout_.sample == Sample::unsigned_integer;
+        const T full = T(full_range(depth_));
+        if (!alpha && stride == 1 && !inverted) {
+          std::memcpy(out, grey, std::size_t(pixels) * sizeof(T));
+          break;
+        }
+        each([&](T* to, std::ptrdiff_t at) {
+          const T level = inverted ? T(full - grey[at]) : grey[at];
+          if (!alpha) {
+            *to = level;
+            return;
+          }
+          to[0] = to[1] = to[2] = level;
+          to[3] = alpha[at];
+        });
+        break;
+      }
+      case Colour::rgb: {
+        const T *red = source(0), *green = source(1), *blue = source(2);
+        if (stride == 3 && !alpha) {
+          for (std::ptrdiff_t i = 0; i < 3 * std::ptrdiff_t(pixels); i += 3) {
+            out[i] = red[i + 2];
+            out[i + 1] = red[i + 1];
+            out[i + 2] = red[i];
+          }
+          break;
+        }
+        each([&](T* to, std::ptrdiff_t at) {
+          to[0] = blue[at];
+          to[1] = green[at];
+          to[2] = red[at];
+          if (alpha) to[3] = alpha[at];
+        });
+        break;
+      }
+      case Colour::cmyk: {
+        using Wide = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
+        const Wide full = Wide(full_range(depth_));
+        const std::array<const T*, 4> ink = {source(2), source(1), source(0), source(3)};
+        each([&](T* to, std::ptrdiff_t at) {
+          const Wide light = full - ink[3][at];
+          for (std::size_t c = 0; c < 3; ++c) to[c] = T(light * (full - ink[c][at]) / full);
+        });
+        break;
+      }
+      case Colour::xyz: {
+        const T *big_x = source(0), *big_y = source(1), *big_z = source(2);
+        each([&](T* to, std::ptrdiff_t at) {
+          const double x = big_x[at], y = big_y[at], z = big_z[at];
+          to[0] = T(0.055648 * x - 0.204043 * y + 1.057311 * z);
+          to[1] = T(-0.969256 * x + 1.875991 * y + 0.041556 * z);
+          to[2] = T(3.240479 * x - 1.53715 * y - 0.498535 * z);
+        });
+        break;
+      }
+      case Colour::palette:
+      case Colour::by_libtiff: break;
+    }
+  }
+
+  void look_up(const unsigned char* const planes[], int pixels, std::byte* out) {
+    const std::uint16_t* index = samples_of<std::uint16_t>(planes, pixels)[0];
+    const std::ptrdiff_t stride = layout_.together();
+    for (std::ptrdiff_t x = 0; x < pixels; ++x) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::uint16_t level = layout_.palette[c][index[x * stride]];
+        const std::size_t at = std::size_t(x) * 3 + c;
+        if (depth_ == Depth::u8)
+          reinterpret_cast<std::uint8_t*>(out)[at] = std::uint8_t(level >> 8);
+        else
+          reinterpret_cast<std::uint16_t*>(out)[at] = level;
+      }
+    }
+  }
+
+  const Layout& layout_;
+  int channels_;
+  Depth depth_;
+  std::vector<unsigned char> unpacked_;
+};
+
+/// Gives finished rows from top to bottom.
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  virtual void next(int y, std::byte* out) = 0;
+  virtual std::uint64_t held_bytes() const = 0;
+};
+
+/// The samples whose planes are read; the first stands for all where there are no planes.
+std::vector<int> read_planes(const Layout& layout) {
+  std::vector<int> planes = {0};
+  for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
+    planes.push_back(sample);
+  if (layout.separate && layout.alpha >= 0) planes.push_back(layout.alpha);
+  return planes;
+}
+
+class StripRows : public Rows {
+ public:
+  StripRows(const Input& input, const Layout& layout, const Header& header)
+      : layout_(layout), converter_(layout, header), row_bytes_(row_bytes(header)) {
+    // A handle for each plane, because each plane is read at another place of the file.
+    for (const int plane : read_planes(layout))
+      planes_.push_back(std::make_unique<Strips>(input, layout, plane));
+  }
+
+  void next(int y, std::byte* out) override {
+    std::array<const unsigned char*, 5> rows{};
+    bool lost = false;
+    for (std::size_t p = 0; p < planes_.size(); ++p) {
+      rows[p] = planes_[p]->row(y);
+      lost |= !rows[p];
+    }
+    if (lost)
+      std::memset(out, 0, row_bytes_);
+    else
+      converter_(rows.data(), layout_.width, out);
+  }
+
+  std::uint64_t held_bytes() const override {
+    std::uint64_t bytes = 0;
+    for (const auto& plane : planes_) bytes += plane->held_bytes();
+    return bytes;
+  }
+
+ private:
+  const Layout& layout_;
+  Converter converter_;
+  std::size_t row_bytes_;
+  std::vector<std::unique_ptr<Strips>> planes_;
+};
+
+/// Decodes several rows at a time, and keeps them.
+class BandRows : public Rows {
+ public:
+  BandRows(const Input& input, const Layout& layout, const Header& header)
+      : input_(input), layout_(layout), opened_(input.open()), row_bytes_(row_bytes(header)) {
+    band_bytes_ = row_bytes_ * std::size_t(std::min(layout.piece_height, layout.height));
+    band_ = std::make_unique_for_overwrite<std::byte[]>(band_bytes_);
+  }
+
+  void next(int y, std::byte* out) override {
+    const int in_band = y % layout_.piece_height;
+    if (in_band == 0) decode(y, std::min(layout_.piece_height, layout_.height - y));
+    std::memcpy(out, row(in_band), row_bytes_);
+  }
+
+ protected:
+  /// Decodes these rows into the band.
+  virtual void decode(int first, int rows) = 0;
+  std::byte* row(int in_band) { return band_.get() + row_bytes_ * std::size_t(in_band); }
+
+  const Input& input_;
+  const Layout& layout_;
+  const std::unique_ptr<OpenTiff> opened_;
+  std::size_t row_bytes_, band_bytes_;
+
+ private:
+  std::unique_ptr<std::byte[]> band_;
+};
+
+class TileRows : public BandRows {
+ public:
+  TileRows(const Input& input, const Layout& layout, const Header& header)
+      : BandRows(input, layout, header),
+        converter_(layout, header),
+        pixel_bytes_(std::size_t(header.channels) * size_of(header.depth)),
+        tile_row_bytes_(layout.row_bytes(layout.piece_width)),
+        tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)),
+        samples_(read_planes(layout)) {
+    if (TIFFTileSize64(opened_->tiff()) != tile_bytes_)
+      input.context.fail("it is a kind of TIFF that is not read");
+    for (std::size_t p = 0; p < samples_.size(); ++p)
+      tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
+  }
+
+  std::uint64_t held_bytes() const override {
+    return band_bytes_ + tile_bytes_ * tiles_.size() + input_.largest_piece;
+  }
+
+ private:
+  void decode(int first, int rows) override {
+    for (int left = 0; left < layout_.width; left += layout_.piece_width) {
+      const int columns = std::min(layout_.piece_width, layout_.width - left);
+      bool whole = true;
+      for (std::size_t p = 0; p < samples_.size(); ++p)
+        whole &= decode_tile(left, first, samples_[p], tiles_[p].get());
+      for (int y = 0; y < rows; ++y) {
+        std::byte* to = row(y) + std::size_t(left) * pixel_bytes_;
+        std::array<const unsigned char*, 5> from{};
+        for (std::size_t p = 0; p < tiles_.size(); ++p)
+          from[p] = tiles_[p].get() + tile_row_bytes_ * std::size_t(y);
+        if (whole)
+          converter_(from.data(), columns, to);
+        else
+          std::memset(to, 0, std::size_t(columns) * pixel_bytes_);
+      }
+    }
+  }
+
+  bool decode_tile(int x, int y, int sample, unsigned char* into) {
+    const std::uint32_t tile = TIFFComputeTile(opened_->tiff(), std::uint32_t(x), std::uint32_t(y),
+                                               0, std::uint16_t(sample));
+    const std::string place = place_of(layout_, y, tile);
+    if (!check_place(*opened_, input_, tile, place)) return false;
+    const tmsize_t got = TIFFReadEncodedTile(opened_->tiff(), tile, into, tmsize_t(tile_bytes_));
+    return check_decoded(*opened_, input_, place, got == tmsize_t(tile_bytes_));
+  }
+
+  Converter converter_;
+  std::size_t pixel_bytes_, tile_row_bytes_, tile_bytes_;
+  std::vector<int> samples_;  ///< those whose planes are read
+  std::vector<std::unique_ptr<unsigned char[]>> tiles_;
+};
+
+/// Rows of the kinds that only libtiff's RGBA interface reads.
+class ConvertedRows : public BandRows {
+ public:
+  ConvertedRows(const Input& input, const Layout& layout, const Header& header)
+      : BandRows(input, layout, header) {
+    const int stop_at_errors = 1;
+    begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff(), stop_at_errors, why_) == 1;
+    opened_->access.rethrow();
+    if (!begun_) {
+      const std::string why = why_[0] ? why_ : opened_->access.complaint;
+      input.context.fail("it is a kind of TIFF that is not read (" + why + ")");
+    }
+    converter_.req_orientation = converter_.orientation = ORIENTATION_TOPLEFT;
+    const std::size_t rows = std::size_t(std::min(layout.piece_height, layout.height));
+    pixels_ = std::make_unique_for_overwrite<uint32_t[]>(rows * std::size_t(layout.width));
+  }
+  ~ConvertedRows() override {
+    if (begun_) TIFFRGBAImageEnd(&converter_);
+  }
+
+  std::uint64_t held_bytes() const override {
+    const auto rows = std::uint64_t(layout_.piece_height);
+    const std::uint64_t planes = layout_.separate ? std::uint64_t(layout_.samples) : 1;
+    return band_bytes_ + rows * std::uint64_t(layout_.width) * sizeof(uint32_t) +
+           rows * layout_.row_bytes(layout_.piece_width) * planes + input_.largest_piece;
+  }
+
+ private:
+  void decode(int first, int rows) override {
+    const auto piece = std::uint32_t(first / layout_.piece_height);
+    check_places(first);
+    converter_.row_offset = first;
+    converter_.col_offset = 0;
+    const int done = TIFFRGBAImageGet(&converter_, pixels_.get(), std::uint32_t(layout_.width),
+                                      std::uint32_t(rows));
+    if (!done && opened_->access.complaint.empty())
+      opened_->access.complaint = why_[0] ? why_ : "it does not decode";
+    // Tiles beside each other are read together, so their row is named.
+    const std::string place = row_text(first, layout_.height) +
+                              (layout_.tiled ? ", row of tiles " : ", strip ") +
+                              std::to_string(piece);
+    check(*opened_, input_.context, place);
+    for (int y = 0; y < rows; ++y) {
+      auto* out = reinterpret_cast<std::uint8_t*>(row(y));
+      const uint32_t* from = pixels_.get() + std::size_t(y) * std::size_t(layout_.width);
+      for (int x = 0; x < layout_.width; ++x, out += 3) {
+        const uint32_t pixel = done ? from[x] : 0;
+        out[0] = std::uint8_t(TIFFGetB(pixel));
+        out[1] = std::uint8_t(TIFFGetG(pixel));
+        out[2] = std::uint8_t(TIFFGetR(pixel));
+      }
+    }
+  }
+
+  void check_places(int first) {
+    TIFF* tiff = opened_->tiff();
+    const int planes = layout_.separate ? layout_.samples : 1;
+    for (int plane = 0; plane < planes; ++plane) {
+      for (int x = 0; x < layout_.width; x += layout_.piece_width) {
+        const auto y = std::uint32_t(first);
+        const auto sample = std::uint16_t(plane);
+        const std::uint32_t piece = layout_.tiled
+                                        ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, sample)
+                                        : TIFFComputeStrip(tiff, y, sample);
+        check_place(*opened_, input_, piece, place_of(layout_, first, piece));
+      }
+    }
+  }
+
+  TIFFRGBAImage converter_{};
+  char why_[1024] = "";
+  bool begun_ = false;
+  std::unique_ptr<uint32_t[]> pixels_;
+};
+
+/// The offsets of a file's directories, which form a chain.
+std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& context) {
+  constexpr std::size_t kMost = 65535;
+  std::vector<std::uint64_t> pages;
+  std::set<std::uint64_t> seen;
+  // A chain that bites its tail ends there.
+  for (std::uint64_t at = file.first();
+       at != 0 && pages.size() < kMost && seen.insert(at).second;) {
+    const auto directory = file.directory(at);
+    if (!directory || directory->cut)
+      context.damaged(ends_early("its directory points beyond the end"));
+    if (!directory) break;
+    pages.push_back(at);
+    at = directory->next;
+  }
+  return pages;
+}
+
+/// For --on-damage=warn: patches the lengths of pieces that lie across the file's end, so that
+/// decoders get the rest of them. `most` is the number of pieces that the picture has.
+void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
+                    Input& input) {
+  const std::uint64_t size = input.source.size();
+  const TiffArea order(file.little(), file.big());
+  for (const auto& [places_tag, lengths_tag] :
+       {std::pair<std::uint16_t, std::uint16_t>{TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS},
+        {TIFFTAG_TILEOFFSETS, TIFFTAG_TILEBYTECOUNTS}}) {
+    const TiffEntry *places = directory.find(places_tag), *lengths = directory.find(lengths_tag);
+    if (!places || !lengths) continue;
+    const auto all_places = file.numbers(places, 64 * kMiB);
+    const auto all_lengths = file.numbers(lengths, 64 * kMiB);
+    const std::size_t length = std::size_t(tiff_type_size(lengths->type));
+    for (std::size_t i = 0; i < std::min({all_places.size(), all_lengths.size(), most}); ++i) {
+      const std::uint64_t at = all_places[i];
+      if (at >= size || all_lengths[i] <= size - at) continue;
+      std::vector<unsigned char> number;
+      order.append_number(number, size - at, length);
+      for (std::size_t b = 0; b < length; ++b)
+        input.patches[lengths->values_at + i * length + b] = number[b];
+      input.shortened.insert(std::uint32_t(i));
+    }
+  }
+}
+
+/// Bytes of the largest strip or tile as it stands in the file. What lies beyond the file's end is
+/// not read.
+std::uint64_t largest_piece(const TiffStructure& file, const TiffDirectory& directory,
+                            ByteSource& source) {
+  std::uint64_t largest = 0;
+  for (const auto tag : {TIFFTAG_STRIPBYTECOUNTS, TIFFTAG_TILEBYTECOUNTS}) {
+    const TiffEntry* lengths = directory.find(std::uint16_t(tag));
+    if (!lengths) continue;
+    const auto each = std::size_t(tiff_type_size(lengths->type));
+    std::vector<unsigned char> part(std::size_t(std::min<std::uint64_t>(lengths->size, 1 << 16)));
+    for (std::uint64_t at = 0; at < lengths->size; at += part.size()) {
+      const std::uint64_t left = std::min<std::uint64_t>(part.size(), lengths->size - at);
+      part.resize(source.read(lengths->values_at + at, std::span(part).first(std::size_t(left))));
+      if (part.size() < each) break;
+      for (std::size_t i = 0; i + each <= part.size(); i += each)
+        largest = std::max(largest, file.number_in(std::span(part).subspan(i, each)));
+    }
+  }
+  return std::min(largest, source.size());
+}
+
+/// Finds the sample that is alpha. A fourth sample of RGB without a declared meaning is straight
+/// alpha.
+void find_alpha(TIFF* tiff, bool says_extra, Layout& layout, ReadContext& context) {
+  const int extra = layout.samples - layout.colours();
+  if (extra <= 0) return;
+  uint16_t count = 0;
+  const uint16_t* meanings = nullptr;
+  // libtiff makes up meanings where the file says none.
+  if (!says_extra || !TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &meanings)) count = 0;
+  const bool takes_alpha = layout.colour == Colour::grey || layout.colour == Colour::rgb;
+  for (int i = 0; takes_alpha && i < std::min<int>(count, extra) && layout.alpha < 0; ++i) {
+    const int meaning = meanings[count - std::min<int>(count, extra) + i];
+    if (meaning != EXTRASAMPLE_ASSOCALPHA && meaning != EXTRASAMPLE_UNASSALPHA) continue;
+    layout.alpha = layout.samples - std::min<int>(count, extra) + i;
+    layout.premultiplied = meaning == EXTRASAMPLE_ASSOCALPHA;
+  }
+  if (count == 0 && layout.colour == Colour::rgb && layout.samples == 4) layout.alpha = 3;
+  const int left_out = extra - (layout.alpha >= 0 ? 1 : 0);
+  if (left_out > 0) {
+    context.leaves_out(
+        "the samples of a pixel beside its colours, which are no alpha, are not read (" +
+        std::to_string(left_out) + ")");
+  }
+}
+
+void read_palette(TIFF* tiff, Layout& layout, ReadContext& context) {
+  uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
+  if (layout.bits > 16 || layout.sample != Sample::unsigned_integer ||
+      !TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue))
+    context.fail("its header is damaged (it has no palette)");
+  const std::size_t count = std::size_t{1} << layout.bits;
+  layout.palette = {std::vector(blue, blue + count), std::vector(green, green + count),
+                    std::vector(red, red + count)};
+  // Old programs wrote levels of 8 bits where 16 are due.
+  const bool coarse =
+      std::all_of(layout.palette.begin(), layout.palette.end(), [](const auto& map) {
+        return std::all_of(map.begin(), map.end(), [](std::uint16_t level) { return level < 256; });
+      });
+  if (coarse)
+    for (auto& map : layout.palette)
+      for (std::uint16_t& level : map) level = std::uint16_t(level << 8);
+}
+
+Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
+  Layout layout;
+  const auto width = field<uint32_t>(tiff, TIFFTAG_IMAGEWIDTH, 0),
+             height = field<uint32_t>(tiff, TIFFTAG_IMAGELENGTH, 0);
+  context.check_size(width, height);
+  layout.width = int(width);
+  layout.height = int(height);
+
+  const auto number = [&](std::uint32_t tag, int value) {
+    return field<uint16_t>(tiff, tag, uint16_t(value));
+  };
+  const auto compression = number(TIFFTAG_COMPRESSION, COMPRESSION_NONE),
+             bits = number(TIFFTAG_BITSPERSAMPLE, 1), samples = number(TIFFTAG_SAMPLESPERPIXEL, 1),
+             format = number(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT),
+             planes = number(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG),
+             inks = number(TIFFTAG_INKSET, INKSET_CMYK),
+             photometric = number(TIFFTAG_PHOTOMETRIC,
+                                  samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+  if (!TIFFIsCODECConfigured(compression)) {
+    context.fail("its compression, number " + std::to_string(compression) +
+                 ", is not one that libtiff decodes here; convert it first");
+  }
+  layout.compression = compression;
+  layout.bits = bits;
+  layout.samples = samples;
+  layout.separate = planes == PLANARCONFIG_SEPARATE && samples > 1;
+  layout.tiled = TIFFIsTiled(tiff) != 0;
+  layout.white_is_zero = photometric == PHOTOMETRIC_MINISWHITE;
+  layout.sample = format == SAMPLEFORMAT_INT      ? Sample::signed_integer
+                  : format == SAMPLEFORMAT_IEEEFP ? Sample::real
+                                                  : Sample::unsigned_integer;
+  switch (photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+    case PHOTOMETRIC_MINISBLACK:
+    case PHOTOMETRIC_LOGL: layout.colour = Colour::grey; break;
+    case PHOTOMETRIC_RGB: layout.colour = Colour::rgb; break;
+    case PHOTOMETRIC_PALETTE: layout.colour = Colour::palette; break;
+    case PHOTOMETRIC_LOGLUV: layout.colour = Colour::xyz; break;
+    case PHOTOMETRIC_SEPARATED:
+      layout.colour = inks == INKSET_CMYK ? Colour::cmyk : Colour::by_libtiff;
+      break;
+    case PHOTOMETRIC_YCBCR:
+      layout.colour = compression == COMPRESSION_JPEG && planes == PLANARCONFIG_CONTIG
+                          ? Colour::rgb
+                          : Colour::by_libtiff;
+      break;
+    default: layout.colour = Colour::by_libtiff; break;
+  }
+  // Old-style JPEG needs what the RGBA interface does for it.
+  if (compression == COMPRESSION_OJPEG) layout.colour = Colour::by_libtiff;
+  if (layout.colour == Colour::by_libtiff) {
+    if (bits > 8) {
+      context.warn("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
+                   " bits a sample");
+    }
+  } else {
+    const bool integer = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
+    const bool known =
+        (integer && (bits <= 32 || bits == 64)) ||
+        (format == SAMPLEFORMAT_INT && (bits == 8 || bits == 16 || bits == 32 || bits == 64)) ||
+        (format == SAMPLEFORMAT_IEEEFP && (bits == 16 || bits == 32 || bits == 64));
+    if (!known || bits == 0 || samples < layout.colours()) {
+      context.fail("its samples, " + std::to_string(samples) + " of " + std::to_string(bits) +
+                   " bits and format " + std::to_string(format) +
+                   ", are of a kind that is not read; convert it first");
+    }
+    if (layout.colour == Colour::palette) read_palette(tiff, layout, context);
+    find_alpha(tiff, says_extra, layout, context);
+    if (layout.sample == Sample::signed_integer)
+      context.warn("its signed samples become floats, full range 1");
+    else if (layout.sample == Sample::real && bits == 64)
+      context.warn("its 64-bit samples become 32-bit floats");
+    else if (layout.sample == Sample::unsigned_integer && bits > 16)
+      context.warn("its " + std::to_string(bits) + "-bit samples become floats, full range 1");
+  }
+
+  const auto piece_width = layout.tiled ? field<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0) : width,
+             piece_height =
+                 layout.tiled
+                     ? field<uint32_t>(tiff, TIFFTAG_TILELENGTH, 0)
+                     : std::min(field<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP, height), height);
+  // A tile may stick out of the picture, but not by so much that it takes memory for nothing.
+  constexpr std::uint64_t kSmall = 1 << 24;
+  const std::uint64_t piece = std::uint64_t(piece_width) * piece_height;
+  const bool too_large = piece > kSmall && piece / 4 > std::uint64_t(width) * height;
+  if (piece == 0 || too_large || piece_width > INT32_MAX || piece_height > INT32_MAX) {
+    context.fail("its header is damaged (tiles of " + size_text(piece_width, piece_height) +
+                 " pixels)");
+  }
+  layout.piece_width = int(piece_width);
+  layout.piece_height = int(piece_height);
+  return layout;
+}
+
+std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
+  const auto x = field<float>(tiff, TIFFTAG_XRESOLUTION, 0),
+             y = field<float>(tiff, TIFFTAG_YRESOLUTION, 0);
+  const auto unit = field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+  if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
+    return std::nullopt;
+  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
+  return Metadata::Resolution{x * factor, y * factor};
+}
+
+/// Bytes that no directory points to are no damage: a TIFF may hold anything anywhere, behind its
+/// last strip, too.
+class TiffReader : public RowReader {
+ public:
+  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}, 0} {
+    const TiffStructure file(source);
+    if (!file.valid()) {
+      context.damaged(ends_early("its directory points beyond the end"));
+      context.fail("nothing of this TIFF can be read: its directory is missing");
+    }
+    const std::vector<std::uint64_t> pages = pages_of(file, context);
+    const int count = int(pages.size());
+    choose_page(pages);
+    const auto directory = file.directory(input_.directory);
+
+    // libtiff may take as much as the file and its pixels need, of any depth.
+    const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
+    const auto height = file.number(directory->find(TIFFTAG_IMAGELENGTH)).value_or(0);
+    context.check_size(std::int64_t(std::min<std::uint64_t>(width, INT64_MAX)),
+                       std::int64_t(std::min<std::uint64_t>(height, INT64_MAX)));
+    constexpr std::uint64_t kBytesOfPixel = 32;
+    input_.most_memory = 256 * kMiB + source.size() + width * height * kBytesOfPixel;
+
+    const auto opened = input_.open();
+    TIFF* tiff = opened->tiff();
+    layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
+    // libtiff takes indices of a palette that is missing, or too short, for grey levels.
+    if (layout_.colour == Colour::grey &&
+        file.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
+      context.damaged("its header is damaged (it has no palette of " +
+                      std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
+    fill_header(tiff, count);
+    header_.metadata = metadata_of(file, *directory);
+    header_.metadata.resolution = resolution_of(tiff);
+    leave_out_foreign_profile();
+    find_parts(file, *directory, count);
+
+    const bool copied =
+        !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
+    if (!context.options().refuse_damaged && !copied) {
+      const auto pieces = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+      shorten_pieces(file, *directory, pieces, input_);
+    }
+    input_.largest_piece = largest_piece(file, *directory, source);
+    if (layout_.colour == Colour::by_libtiff)
+      rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
+    else if (layout_.tiled)
+      rows_ = std::make_unique<TileRows>(input_, layout_, header_);
+    else
+      rows_ = std::make_unique<StripRows>(input_, layout_, header_);
+    context.check_plausible(header_, rows_->held_bytes(), source.size());
+  }
+
+  std::int64_t held_bytes() const override { return std::int64_t(rows_->held_bytes()); }
+
+  void read(PictureView<std::byte> rows) override {
+    for (int y = 0; y < rows.height; ++y) rows_->next(next_row_++, rows.row(y));
+  }
+
+ private:
+  void choose_page(const std::vector<std::uint64_t>& pages) {
+    ReadContext& context = input_.context;
+    const int page = context.options().page, count = int(pages.size());
+    if (count == 0) context.fail("nothing of this TIFF can be read: its directory is missing");
+    if (page >= count || page < 0) {
+      context.fail("it has no page " + std::to_string(page) + "; --page counts from 0, and there " +
+                   (count == 1 ? "is 1" : "are " + std::to_string(count)));
+    }
+    const std::string others = " of its " + std::to_string(count) + " pictures is read";
+    if (count > 1 && page == 0)
+      context.leaves_out("only the first" + others, "; --page N takes another");
+    else if (count > 1)
+      context.leaves_out_as_asked("only page " + std::to_string(page) + others);
+    input_.directory = pages[std::size_t(page)];
+  }
+
+  /// Reports the parts of a directory beside its picture.
+  void find_parts(const TiffStructure& file, const TiffDirectory& directory, int pages) {
+    constexpr std::uint16_t kPhotoshopLayers = 37724;
+    ReadContext& context = input_.context;
+    const int below = pictures_below(file, directory);
+    if (below > 0)
+      context.leaves_out("the pictures in its subdirectories (" + std::to_string(below) +
+                         ") are not read");
+    // A volume: its first tiles are all that is read.
+    if (const auto depth = file.number(directory.find(TIFFTAG_IMAGEDEPTH)); depth && *depth > 1)
+      context.leaves_out("only the first of its " + std::to_string(*depth) +
+                         " planes of depth is read");
+    if (directory.find(kPhotoshopLayers))
+      context.leaves_out("Photoshop's layers in it are not read");
+    const std::uint64_t planes = imagej_planes(file, directory);
+    if (planes > std::uint64_t(pages))
+      context.leaves_out("only the first of the " + std::to_string(planes) +
+                         " planes of this ImageJ stack is read");
+  }
+
+  static int pictures_below(const TiffStructure& file, const TiffDirectory& directory) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
+    int found = 0;
+    for (const std::uint64_t at : file.numbers(directory.find(TIFFTAG_SUBIFD), kMostBytes)) {
+      const auto below = file.directory(at);
+      found += below && below->find(TIFFTAG_IMAGEWIDTH);
+    }
+    return found;
+  }
+
+  /// ImageJ writes a stack as one directory with all planes behind the first; a text has their
+  /// number. 0 if it has none. In a stack that is cut, planes that are there in part count.
+  std::uint64_t imagej_planes(const TiffStructure& file, const TiffDirectory& directory) const {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
+    const TiffEntry* entry = directory.find(TIFFTAG_IMAGEDESCRIPTION);
+    if (!entry || layout_.tiled || layout_.compression != COMPRESSION_NONE) return 0;
+    const auto bytes = file.bytes_of(*entry, kMostBytes);
+    const std::string text(bytes.begin(), bytes.end());
+    const std::string_view key = "\nimages=";
+    const std::size_t at = text.find(key);
+    if (!text.starts_with("ImageJ=") || at == text.npos) return 0;
+    std::uint64_t planes = 0;
+    std::from_chars(text.data() + at + key.size(), text.data() + text.size(), planes);
+    const std::uint64_t first = file.number(directory.find(TIFFTAG_STRIPOFFSETS)).value_or(0);
+    const std::uint64_t plane = layout_.row_bytes(layout_.width) * std::uint64_t(layout_.height) *
+                                std::uint64_t(layout_.separate ? layout_.samples : 1);
+    const std::uint64_t size = input_.source.size();
+    if (first >= size) return 0;
+    planes = std::min(planes, (size - first + plane - 1) / plane);
+    const bool holds_directory =
+        directory.begin >= first && directory.begin < first + planes * plane;
+    return holds_directory ? 0 : planes;
+  }
+
+  void fill_header(TIFF* tiff, int pages) {
+    const auto orientation = field<uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    header_.format = FormatId::tiff;
+    header_.width = layout_.width;
+    header_.height = layout_.height;
+    header_.depth = depth_of(layout_);
+    header_.channels = layout_.alpha >= 0 ? 4 : layout_.colour == Colour::grey ? 1 : 3;
+    header_.orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
+    header_.pages = pages;
+  }
+
+  /// A profile says what space of colours it is for. One for inks does not fit the colours made of
+  /// them.
+  void leave_out_foreign_profile() {
+    Metadata::Bytes& icc = header_.metadata.icc;
+    if (icc.empty() || profile_fits(icc, header_.channels)) return;
+    icc.clear();
+    input_.context.warn(
+        layout_.colour == Colour::cmyk
+            ? "its CMYK becomes RGB by the plain formula; its colour profile is left out"
+            : "its colour profile is for other colours than those it is read as, and is left out");
+  }
+
+  Input input_;
+  Layout layout_;
+  std::unique_ptr<Rows> rows_;
+  int next_row_ = 0;
+};
+
+// ---- writing ----------------------------------------------------------------------------------
+
+/// How pixels are stored.
+struct Coding {
+  int compression = COMPRESSION_NONE;
+  int predictor = PREDICTOR_NONE;
+  int level = 0;  ///< of deflate
+  int rows_per_strip = 1;
+  bool little = true, big = false;
+
+  const char* mode() const {
+    if (big) return little ? "w8l" : "w8b";
+    return little ? "wl" : "wb";
+  }
+};
+
+constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
+
+Coding coding_for(const Header& header, const WriteOptions& options) {
+  constexpr std::size_t kStripBytes = std::size_t{128} << 10;
+  Coding coding;
+  const std::size_t row = row_bytes(header);
+  coding.rows_per_strip =
+      int(std::clamp<std::size_t>(kStripBytes / row, 1, std::size_t(header.height)));
+  coding.little = exif_is_little(header.metadata.exif).value_or(kHostIsLittle);
+  const bool real = header.depth == Depth::f32;
+  if (options.compression.value_or(1) == 0 || (!options.compression && real)) {
+    coding.compression = COMPRESSION_NONE;
+  } else {
+    coding.compression = options.compression ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_LZW;
+    coding.level = options.compression.value_or(0);
+    // libtiff turns floats into the file's byte order before its predictor, which expects the
+    // host's.
+    coding.predictor = !real                            ? PREDICTOR_HORIZONTAL
+                       : coding.little == kHostIsLittle ? PREDICTOR_FLOATINGPOINT
+                                                        : PREDICTOR_NONE;
+  }
+  // LZW may take 12 bits for 8.
+  const std::uint64_t bytes = std::uint64_t(row) * std::uint64_t(header.height);
+  const std::uint64_t largest = coding.compression == COMPRESSION_NONE ? bytes : bytes / 2 * 3;
+  constexpr std::uint64_t kSpare = std::uint64_t{64} << 20;
+  coding.big = largest + kSpare + header.metadata.icc.size() > UINT32_MAX;
+  return coding;
+}
+
+void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int height) {
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, std::uint32_t(header.width));
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, std::uint32_t(height));
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, int(8 * size_of(header.depth)));
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, header.channels);
+  TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
+               header.depth == Depth::f32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
+               header.channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+  TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, std::uint32_t(coding.rows_per_strip));
+  if (header.channels == 4) {
+    const uint16_t straight = EXTRASAMPLE_UNASSALPHA;
+    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &straight);
+  }
+  TIFFSetField(tiff, TIFFTAG_COMPRESSION, coding.compression);
+  if (coding.compression == COMPRESSION_NONE) return;
+  TIFFSetField(tiff, TIFFTAG_PREDICTOR, coding.predictor);
+  if (coding.level > 0) TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, coding.level);
+}
+
+class TiffWriter : public RowWriter {
+ public:
+  TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : header_(header), coding_(coding_for(header, options)) {
+    access_.write_to(&sink);
+    handle_ = open_handle(access_, coding_.mode(), 0);
+    if (!handle_) fail(access_);
+    set_structure(handle_.get(), header_, coding_, header_.height);
+    if (const auto& resolution = header_.metadata.resolution) {
+      TIFFSetField(handle_.get(), TIFFTAG_XRESOLUTION, resolution->x);
+      TIFFSetField(handle_.get(), TIFFTAG_YRESOLUTION, resolution->y);
+      TIFFSetField(handle_.get(), TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    }
+    // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
+    // puts the strips after them.
+    TiffArea area(coding_.little, coding_.big);
+    entries_ = add_metadata(header_.metadata, area);
+    const auto values = std::span(area.bytes()).subspan(area.header_size());
+    if (!values.empty()) sink.write(area.header_size(), values);
+    if (!header_.metadata.exif.empty() && !exif_is_little(header_.metadata.exif))
+      warnings_.push_back("its EXIF data are damaged, and are left out");
+    header_.metadata = {};
+  }
+
+  ~TiffWriter() override {
+    // A file that is not finished needs no directory.
+    access_.write_to(nullptr);
+  }
+
+  int rows_at_a_time() const override { return coding_.rows_per_strip; }
+
+  EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
+    EncodedRows encoded;
+    const std::size_t row = row_bytes(header_);
+    encoded.bytes.resize(row * std::size_t(rows.height));
+    encoded.length = encoded.bytes.size();
+    auto* const out = reinterpret_cast<std::byte*>(encoded.bytes.data());
+    for (int y = 0; y < rows.height; ++y)
+      copy_row_reversed(rows.row(y), out + row * std::size_t(y), header_);
+    if (coding_.compression != COMPRESSION_NONE || coding_.little != kHostIsLittle)
+      encoded.bytes = compressed(std::move(encoded.bytes), rows.height);
+    return encoded;
+  }
+
+  void write(PictureView<const std::byte> rows, EncodedRows encoded) override {
+    const tmsize_t bytes = tmsize_t(encoded.bytes.size());
+    const int left = header_.height - int(strips_) * coding_.rows_per_strip;
+    if (rows.height != std::min(left, coding_.rows_per_strip))
+      throw std::logic_error("a strip of a TIFF has other rows than rows_at_a_time() says");
+    if (TIFFWriteRawStrip(handle_.get(), strips_, encoded.bytes.data(), bytes) != bytes)
+      fail(access_);
+    ++strips_;
+  }
+
+  void finish() override {
+    if (!TIFFWriteDirectory(handle_.get())) fail(access_);
+    access_.rethrow();
+    handle_.reset();
+    if (access_.exception) fail(access_);
+    add_entries(*access_.sink, entries_);
+  }
+
+ private:
+  [[noreturn]] void fail(Access& access) const {
+    access.rethrow();
+    fail_to_encode(header_,
+                   access.complaint.empty() ? "libtiff does not say why" : access.complaint);
+  }
+
+  /// Makes a strip in memory by a handle for it alone, so that several can be made at a time.
+  std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
+    MemorySink memory;
+    Access access;
+    access.write_to(&memory);
+    const Handle handle = open_handle(access, coding_.mode(), 0);
+    if (!handle) fail(access);
+    set_structure(handle.get(), header_, coding_, height);
+    const tmsize_t bytes = tmsize_t(strip.size());
+    if (TIFFWriteEncodedStrip(handle.get(), 0, strip.data(), bytes) != bytes ||
+        !TIFFFlushData(handle.get()))
+      fail(access);
+    const std::size_t at = std::size_t(TIFFGetStrileOffset(handle.get(), 0));
+    const std::size_t length = std::size_t(TIFFGetStrileByteCount(handle.get(), 0));
+    access.write_to(nullptr);  // its directory is of no use
+    strip.resize(length);
+    memory.read(at, strip);
+    return strip;
+  }
+
+  Header header_;
+  Coding coding_;
+  Access access_;
+  Handle handle_;
+  std::vector<Metadata::Bytes> entries_;
+  std::uint32_t strips_ = 0;
+};
+
+}  // namespace
+
+const Codec kTiffCodec{open_with<TiffReader>, create_with<TiffWriter>};
+
+}  // namespace convfilt

@@ -1,0 +1,256 @@
+/// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame.
+///
+/// The format has no rows to be had one by one: a picture is decoded when its first rows are asked
+/// for, and encoded when its last are there.
+#include <webp/decode.h>
+#include <webp/demux.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/picture/codec.hpp"
+#include "src/picture/codecs/parts.hpp"
+#include "src/picture/image.hpp"
+
+namespace convfilt {
+namespace {
+
+using Bytes = Metadata::Bytes;
+using View = std::span<const unsigned char>;
+
+/// Why the container cannot be whole; empty when it may be.
+std::string damage_of(View file) {
+  constexpr std::size_t kHead = 8;
+  if (file.size() < 12) return ends_early("within its header");
+  const std::uint64_t whole = little_endian(file, 4) + kHead;
+  if (whole > file.size())
+    return ends_early(std::to_string(file.size()) + " of " + std::to_string(whole) + " bytes");
+  if (whole + whole % 2 < file.size()) return bytes_follow(file.size() - whole);
+  return "";
+}
+
+Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
+  WebPChunkIterator chunk;
+  Bytes bytes;
+  if (WebPDemuxGetChunk(demuxer, name, 1, &chunk))
+    bytes.assign(chunk.chunk.bytes, chunk.chunk.bytes + chunk.chunk.size);
+  WebPDemuxReleaseChunkIterator(&chunk);
+  return bytes;
+}
+
+class WebpReader : public WholeReader {
+ public:
+  WebpReader(ByteSource& source, ReadContext& context)
+      : WholeReader(source, context, FormatId::webp), file_(context.whole(source)) {
+    damage_ = damage_of(file_);
+    WebPBitstreamFeatures features;
+    const VP8StatusCode status = WebPGetFeatures(file_.data(), file_.size(), &features);
+    if (status != VP8_STATUS_OK) give_up(damage_.empty() ? "its header is damaged" : damage_);
+    context.check_size(features.width, features.height);
+    if (!damage_.empty()) context.damaged(damage_);
+    header_.width = features.width;
+    header_.height = features.height;
+    header_.channels = features.has_alpha ? 4 : 3;
+    bitstream_ = file_;
+    read_container(features.has_animation);
+  }
+
+ private:
+  void read_container(bool animated) {
+    const WebPData data{file_.data(), file_.size()};
+    WebPDemuxState state;
+    const std::unique_ptr<WebPDemuxer, Destroy<WebPDemuxDelete>> demuxer(
+        WebPDemuxPartial(&data, &state));
+    if (!demuxer) return;
+    header_.metadata.icc = chunk_of(demuxer.get(), "ICCP");
+    header_.metadata.xmp = chunk_of(demuxer.get(), "XMP ");
+    Bytes exif = chunk_of(demuxer.get(), "EXIF");
+    if (exif.size() > kExifMark.size() && starts_with(exif, kExifMark))
+      exif.erase(exif.begin(), exif.begin() + std::ptrdiff_t(kExifMark.size()));
+    if (!exif.empty()) header_.orientation = exif_orientation(exif);
+    header_.metadata.exif = std::move(exif);
+    if (!animated) return;
+    WebPIterator frame;
+    if (!WebPDemuxGetFrame(demuxer.get(), 1, &frame))
+      context_.fail("nothing of this WebP can be read: its first frame is not there");
+    // A frame may cover a part of the picture; the rest is clear.
+    frame_ = {frame.x_offset, frame.y_offset, frame.width, frame.height, true};
+    bitstream_ = {frame.fragment.bytes, frame.fragment.size};
+    check_head_of_frame(std::size_t(frame.fragment.bytes - file_.data()));
+    const int frames = frame.num_frames;
+    WebPDemuxReleaseIterator(&frame);
+    header_.pages = std::max(1, frames);
+    header_.channels = 4;
+    if (frames > 1) context_.leaves_out("only the first frame of this animated WebP is read");
+  }
+
+  /// libwebp takes a frame's size from its coded picture, at `at`, and not from the 16 bytes before
+  /// that.
+  void check_head_of_frame(std::size_t at) {
+    constexpr std::size_t kHead = 16, kWidth = 6, kHeight = 9;
+    if (at < kHead) return;
+    const auto side = [&](std::size_t place) {
+      return int(little_endian(file_, at - kHead + place) & 0xFFFFFF) + 1;
+    };
+    if (side(kWidth) != frame_.width || side(kHeight) != frame_.height)
+      context_.damaged(data_damaged("a frame has another size than its head says"));
+  }
+
+  void copy_row(int y, std::byte* to) const override {
+    std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
+  }
+
+  void decode() override {
+    if (frame_.part)
+      check_canvas(context_, header_, frame_.width, frame_.height);
+    else
+      context_.check_memory(std::uint64_t(bytes_of(header_)));
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+    PictureView<std::byte> into = image_.view();
+    // Rows that are not decoded are black. Where damage is refused there are none, and a header
+    // that lies takes no memory.
+    if (frame_.part || !context_.options().refuse_damaged)
+      for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image_.row_bytes());
+    if (frame_.part) {
+      if (frame_.x < 0 || frame_.y < 0 || frame_.width < 1 || frame_.height < 1 ||
+          frame_.x + frame_.width > into.width || frame_.y + frame_.height > into.height)
+        return context_.damaged(data_damaged("a frame lies outside the picture"));
+      into.data = into.row(frame_.y) + frame_.x * into.channels;
+      into.width = frame_.width;
+      into.height = frame_.height;
+    }
+    auto* const pixels = reinterpret_cast<std::uint8_t*>(into.data);
+    const std::size_t bytes = std::size_t(into.pitch) * std::size_t(into.height - 1) +
+                              std::size_t(into.width * into.channels);
+    const std::unique_ptr<WebPIDecoder, Destroy<WebPIDelete>> decoder(
+        WebPINewRGB(into.channels == 4 ? MODE_BGRA : MODE_BGR, pixels, bytes, int(into.pitch)));
+    if (!decoder) throw std::bad_alloc();
+    const VP8StatusCode status = WebPIUpdate(decoder.get(), bitstream_.data(), bitstream_.size());
+    if (status == VP8_STATUS_OK) return;
+    if (status == VP8_STATUS_OUT_OF_MEMORY) throw std::bad_alloc();
+    int last_row = 0;
+    WebPIDecGetRGB(decoder.get(), &last_row, nullptr, nullptr, nullptr);
+    const std::string place = row_text(last_row, into.height);
+    if (last_row == 0 && !context_.options().refuse_damaged)
+      give_up(damage_.empty() ? "its data is damaged" : damage_);
+    context_.damaged(status == VP8_STATUS_SUSPENDED ? ends_early(place) : data_damaged(place));
+  }
+
+  View file_, bitstream_;
+  Image image_;
+  std::string damage_;
+  struct {
+    int x = 0, y = 0, width = 0, height = 0;
+    bool part = false;
+  } frame_;
+};
+
+class WebpWriter : public WholeWriter {
+ public:
+  WebpWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : WholeWriter(sink, header), quality_(options.quality) {
+    if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
+      throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
+                       " pixels a side, and the picture has " +
+                       size_text(header.width, header.height) +
+                       "; write another format, such as png");
+    }
+    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
+  }
+
+  /// libwebp's lossless encoder takes 30 bytes a pixel for noise, measured.
+  std::int64_t held_bytes() const override {
+    const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
+    return bytes_of(header_) + (quality_ ? 8 : 34) * pixels;
+  }
+
+ private:
+  void begin() override {
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+  }
+
+  void put_row(int y, const std::byte* from) override {
+    std::memcpy(image_.view().row(y), from, image_.row_bytes());
+  }
+
+  void finish() override {
+    const Bytes bitstream = encoded(image_);
+    const Metadata& metadata = header_.metadata;
+    if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
+      return sink_.append(bitstream);
+    const std::unique_ptr<WebPMux, Destroy<WebPMuxDelete>> mux(WebPMuxNew());
+    const auto data_of = [](const Bytes& bytes) { return WebPData{bytes.data(), bytes.size()}; };
+    const WebPData picture = data_of(bitstream);
+    bool done = mux && WebPMuxSetImage(mux.get(), &picture, 0) == WEBP_MUX_OK;
+    for (const auto& [name, block] :
+         {std::pair("ICCP", &metadata.icc), std::pair("EXIF", &metadata.exif),
+          std::pair("XMP ", &metadata.xmp)}) {
+      if (block->empty()) continue;
+      const WebPData data = data_of(*block);
+      done = done && WebPMuxSetChunk(mux.get(), name, &data, 0) == WEBP_MUX_OK;
+    }
+    WebPData whole{};
+    done = done && WebPMuxAssemble(mux.get(), &whole) == WEBP_MUX_OK;
+    if (done) sink_.append({whole.bytes, whole.size});
+    WebPDataClear(&whole);
+    if (!done) fail("its metadata do not fit; --strip leaves them out");
+  }
+
+  Bytes encoded(const Image& image) const {
+    const PictureView<const std::byte> view = image.view();
+    const auto* const pixels = reinterpret_cast<const std::uint8_t*>(view.data);
+    // Settings are those of libwebp's simple functions, which OpenCV calls, so both write the same
+    // bytes; but clear pixels keep their colours, because lossless means all samples.
+    constexpr float kEffort = 70;
+    WebPConfig config;
+    WebPPicture picture;
+    const float quality = quality_ ? float(*quality_) : kEffort;
+    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, quality) || !WebPPictureInit(&picture))
+      fail("the installed libwebp is another than that of the program's build");
+    config.lossless = config.exact = !quality_;
+    Bytes bytes;
+    picture.use_argb = !quality_;
+    picture.width = view.width;
+    picture.height = view.height;
+    picture.writer = keep;
+    picture.custom_ptr = &bytes;
+    const auto import = view.channels == 4 ? WebPPictureImportBGRA : WebPPictureImportBGR;
+    const bool done = import(&picture, pixels, int(view.pitch)) && WebPEncode(&config, &picture);
+    WebPPictureFree(&picture);
+    if (done) return bytes;
+    switch (picture.error_code) {
+      case VP8_ENC_ERROR_OUT_OF_MEMORY:
+      case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY: throw std::bad_alloc();
+      case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
+      case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+        fail("it has more detail than WebP holds at this quality; lower --quality");
+      default: fail("libwebp's error " + std::to_string(int(picture.error_code)));
+    }
+  }
+
+  /// Appends what libwebp has encoded; 0 tells it that memory is short.
+  static int keep(const std::uint8_t* data, std::size_t size, const WebPPicture* picture) {
+    auto& bytes = *static_cast<Bytes*>(picture->custom_ptr);
+    try {
+      bytes.insert(bytes.end(), data, data + size);
+      return 1;
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+  }
+
+  Image image_;
+  std::optional<int> quality_;
+};
+
+}  // namespace
+
+const Codec kWebpCodec{open_with<WebpReader>, create_with<WebpWriter>};
+
+}  // namespace convfilt

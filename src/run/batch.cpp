@@ -1,0 +1,39 @@
+#include "src/run/batch.hpp"
+
+#include <cstdio>
+
+#include "src/base/atomic_file.hpp"
+#include "src/base/splitmix.hpp"
+
+namespace convfilt {
+
+std::string Batch::folder() const {
+  return selection.is_one ? folder_of(selection.out) : selection.out;
+}
+
+std::string settings_of(const Batch& batch, const std::string& (*gpu_codec_version)()) {
+  std::string text = CONVFILT_VERSION;
+  const auto add = [&](const auto& value) {
+    if constexpr (requires { std::string(value); })
+      text += "|" + std::string(value);
+    else
+      text += "|" + std::to_string(value);
+  };
+  const WriteOptions& write = batch.write;
+  add(describe(*batch.filter, batch.convolver));
+  add(batch.read.refuse_damaged);
+  add(batch.read.page);
+  add(int(batch.read.loader));
+  add(write.format);
+  add(write.quality.value_or(-1));
+  add(write.subsampling ? write.subsampling->across * 10 + write.subsampling->down : 0);
+  add(write.progressive);
+  add(write.compression.value_or(-1));
+  add(write.strip);
+  if (batch.codec == CodecKind::gpu) text += "|gpu|" + gpu_codec_version();
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
+  return hash;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,308 @@
+#include "src/run/job_list.hpp"
+
+#include <fnmatch.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "src/base/atomic_file.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/picture/formats.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file by its place on a disk, whatever its names are.
+using FileId = std::pair<dev_t, ino_t>;
+
+bool file_id(const std::string& path, FileId* id) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return false;
+  *id = {info.st_dev, info.st_ino};
+  return true;
+}
+
+bool is_wanted(const std::string& name, const std::vector<std::string>& globs) {
+  if (globs.empty()) return find_format(extension_of(name)) != nullptr;
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+/// A pipe may never give an end, nor may a device, and nobody could resume what came from one. What
+/// is not there is a job, since reading it says so.
+void take_file(const std::string& path, const std::string& name, JobList& list) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const auto refuse = [&](const std::string& why) {
+    list.refused.push_back({path, name, "cannot read " + quoted_name(path) + ": " + why});
+  };
+  if (fs::is_directory(status))
+    refuse("it is a folder, where a list names files; name it before OUT");
+  else if (fs::exists(status) && !fs::is_regular_file(status))
+    refuse("it is a pipe or a device; filter it alone, into one file");
+  else
+    list.jobs.push_back({path, name, {}});
+}
+
+/// Walks a folder that the command names.
+class Walk {
+ public:
+  Walk(const Selection& selection, const std::set<std::string>& results, const std::string& root,
+       JobList& list)
+      : selection_(selection), results_(results), root_(root), list_(list) {
+    std::error_code error;
+    real_root_ = fs::canonical(root, error);
+    real_out_ = fs::weakly_canonical(selection.out, error);
+  }
+
+  void run() { enter(root_, ""); }
+
+ private:
+  void enter(const fs::path& folder, const std::string& below) {
+    FileId id;
+    // A link can lead back to a folder that is being walked.
+    std::error_code error;
+    if (!file_id(folder.string(), &id))
+      error.assign(errno, std::generic_category());
+    else if (!open_.insert(id).second)
+      return;
+    fs::directory_iterator entries;
+    if (!error) entries = fs::directory_iterator(folder, error);
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+      take(*entries, below);
+    if (error)
+      list_.unread.push_back({below, "cannot read the folder " + quoted_name(folder.string()) +
+                                         ": " + error.message() + "; pictures in it are left out"});
+    open_.erase(id);
+  }
+
+  void take(const fs::directory_entry& entry, const std::string& below) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".")) return;
+    std::error_code error;
+    const bool is_link = entry.is_symlink(error);
+    const bool is_folder = entry.is_directory(error);
+    if (is_folder && !selection_.recursive) return;
+    if (is_link && !selection_.follow_links && (is_folder || !stays_inside(entry.path()))) {
+      ++list_.links_passed;
+      return;
+    }
+    if (is_folder) {
+      // Results of an earlier run are no inputs, where they lie in a folder that is read.
+      if (fs::canonical(entry.path(), error) != real_out_)
+        enter(entry.path(), below + name + "/");
+      else
+        list_.has_passed_out = true;
+      return;
+    }
+    if (!is_wanted(name, selection_.globs))
+      ++list_.other_files;
+    else if (is_result(entry.path()))
+      ++list_.results_passed;
+    else
+      take_file(entry.path().string(), below + name, list_);
+  }
+
+  bool is_result(const fs::path& file) const {
+    if (results_.empty()) return false;
+    std::error_code error;
+    const fs::path place = fs::canonical(file.parent_path(), error) / file.filename();
+    return !error && results_.contains(place.lexically_relative(real_out_).string());
+  }
+
+  bool stays_inside(const fs::path& link) const {
+    std::error_code error;
+    const fs::path target = fs::canonical(link, error);
+    if (error) return true;  // it leads nowhere, which reading it will say
+    return std::mismatch(real_root_.begin(), real_root_.end(), target.begin(), target.end())
+               .first == real_root_.end();
+  }
+
+  const Selection& selection_;
+  const std::set<std::string>& results_;  ///< of earlier runs
+  std::string root_;
+  JobList& list_;
+  fs::path real_root_, real_out_;
+  std::set<FileId> open_;
+};
+
+/// Names in a list; blank lines count for nothing.
+std::vector<std::string> names_in(const std::string& list, bool nul) {
+  std::ifstream file;
+  if (list != "-") file.open(list, std::ios::binary);
+  std::istream& in = list == "-" ? std::cin : file;
+  std::vector<std::string> names;
+  std::string name;
+  while (std::getline(in, name, nul ? '\0' : '\n')) {
+    if (!nul && name.ends_with('\r')) name.pop_back();
+    if (name.find('\0') != name.npos)
+      throw UsageError("--files-from: a name in " + quoted_name(list) +
+                       " holds a NUL; --null takes a list whose names end with NUL");
+    if (!name.empty()) names.push_back(name);
+  }
+  std::error_code error;
+  if (!in.eof() || (list != "-" && fs::is_directory(list, error)))
+    throw IoError("--files-from: cannot read " + quoted_name(list) + "; check its name and mode");
+  return names;
+}
+
+/// The name of a listed file below the results: its own folders stay, unless it lies elsewhere than
+/// below the folder that the command is run in.
+std::string name_of_listed(const std::string& path) {
+  std::error_code error;
+  fs::path normal = fs::path(path).lexically_normal();
+  // What `find "$PWD"` prints has a place here all the same.
+  if (normal.is_absolute())
+    if (const fs::path here = normal.lexically_relative(fs::current_path(error)); !error)
+      normal = here;
+  return normal.empty() || *normal.begin() == ".." ? fs::path(path).filename().string()
+                                                   : normal.string();
+}
+
+std::string replaced(std::string text, const std::string& word, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size())
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+std::string result_of(const Job& job, const Selection& selection) {
+  const fs::path name(job.name);
+  std::string extension = name.extension().string();
+  if (!selection.format.empty())
+    extension = (selection.format.starts_with('.') ? "" : ".") + selection.format;
+  // A stem may hold what looks like {ext}, so the template is cut before anything is put in.
+  std::string result;
+  const std::string& pattern = selection.name;
+  for (std::size_t at = 0; at < pattern.size();) {
+    if (pattern.compare(at, 6, "{stem}") == 0) {
+      result += name.stem().string();
+      at += 6;
+    } else if (pattern.compare(at, 5, "{ext}") == 0) {
+      result += extension;
+      at += 5;
+    } else {
+      result += pattern[at++];
+    }
+  }
+  return (fs::path(selection.out) / name.parent_path() / result).string();
+}
+
+void check_name(const std::string& pattern) {
+  const std::string rest = replaced(replaced(pattern, "{stem}", ""), "{ext}", "");
+  if (rest.find_first_of("{}") != rest.npos)
+    throw UsageError("--name: " + in_quotes(pattern) +
+                     " may hold {stem} and {ext}, such as {stem}_blur{ext}");
+  if (pattern.find("{stem}") == pattern.npos)
+    throw UsageError("--name: " + in_quotes(pattern) +
+                     " gives all results one name; put {stem} into it");
+  if (pattern.find('/') != pattern.npos)
+    throw UsageError("--name: " + in_quotes(pattern) +
+                     " has a '/'; results mirror the folders of their inputs");
+}
+
+/// Whether journals and temporary files have such names; some file systems take capitals for small
+/// letters.
+bool is_own_name(const fs::path& name) {
+  constexpr std::string_view kOwn = ".convfilt-";
+  return ::strncasecmp(name.c_str(), kOwn.data(), kOwn.size()) == 0;
+}
+
+/// Throws UsageError where two results are one file, a result is the input of a job, or its name is
+/// one that journals have.
+void check_results(const JobList& list, const Selection& selection) {
+  // Results may be links that are there already, and lead to each other.
+  const auto place_of = [](const std::string& result) {
+    std::error_code error;
+    try {
+      return fs::weakly_canonical(fs::absolute(resolve_output(result).path), error).string();
+    } catch (const IoError&) {
+      return result;  // writing it will say what is wrong
+    }
+  };
+  std::map<std::string, const Job*> by_result;
+  for (const Job& job : list.jobs) {
+    const std::string place = place_of(job.out);
+    const fs::path below = fs::path(job.out).lexically_relative(selection.out);
+    if (std::ranges::any_of(below, is_own_name) || is_own_name(fs::path(place).filename()))
+      throw UsageError("the result of " + quoted_name(job.in) + " would be " +
+                       quoted_name(job.out) +
+                       ", and names that begin with .convfilt- are those of journals; --name gives "
+                       "results other names");
+    const auto [other, is_new] = by_result.emplace(place, &job);
+    if (!is_new)
+      throw UsageError(quoted_name(other->second->in) + " and " + quoted_name(job.in) +
+                       " would both become " + quoted_name(job.out) +
+                       "; filter them into folders of their own");
+  }
+  std::map<FileId, const Job*> by_input;
+  FileId id;
+  for (const Job& job : list.jobs)
+    if (file_id(job.in, &id)) by_input.emplace(id, &job);
+  for (const Job& job : list.jobs) {
+    if (!file_id(job.out, &id)) continue;
+    const auto input = by_input.find(id);
+    if (input == by_input.end() || (selection.in_place && input->second == &job)) continue;
+    throw UsageError(quoted_name(job.out) + " would replace the input " +
+                     quoted_name(input->second->in) +
+                     (input->second == &job ? "; --in-place allows it, --name gives results names "
+                                              "of their own"
+                                            : ", which is another picture's; name another OUT"));
+  }
+}
+
+}  // namespace
+
+bool lies_in(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
+  if (error) return false;
+  const fs::path real_folder = fs::weakly_canonical(fs::absolute(folder), error);
+  return !error &&
+         std::mismatch(real_folder.begin(), real_folder.end(), real.begin(), real.end()).first ==
+             real_folder.end();
+}
+
+JobList list_jobs(const Selection& selection, const std::set<std::string>& results) {
+  JobList list;
+  if (selection.is_one) {
+    const std::string& in = selection.inputs.front();
+    list.jobs = {{in, fs::path(in).filename().string(), selection.out}};
+    return list;
+  }
+  check_name(selection.name);
+  for (const std::string& input : selection.inputs) {
+    std::error_code error;
+    if (fs::is_directory(input, error)) {
+      Walk(selection, results, input, list).run();
+      continue;
+    }
+    // A folder that is not there may end with a slash.
+    const fs::path path = input.ends_with('/') ? fs::path(input).parent_path() : fs::path(input);
+    take_file(input, path.filename().string(), list);
+  }
+  if (!selection.files_from.empty())
+    for (const std::string& path : names_in(selection.files_from, selection.nul))
+      take_file(path, name_of_listed(path), list);
+  for (Job& job : list.jobs) job.out = result_of(job, selection);
+  std::sort(list.jobs.begin(), list.jobs.end(),
+            [](const Job& a, const Job& b) { return a.name < b.name; });
+  check_results(list, selection);
+  return list;
+}
+
+}  // namespace convfilt

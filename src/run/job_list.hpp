@@ -1,0 +1,64 @@
+/// Which pictures a command filters, and where each result goes.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace convfilt {
+
+/// What the command line says of inputs and outputs.
+struct Selection {
+  std::vector<std::string> inputs;   ///< files and folders
+  std::string files_from;            ///< a list of files, a line each; "-" = standard input
+  bool nul = false;                  ///< names in that list end with NUL, not with a newline
+  std::string out;                   ///< the folder for the results, or the only result
+  bool is_one = false;               ///< one input, whose result has any name; "-" is a stream
+  bool recursive = false;            ///< folders within folders, too
+  bool follow_links = false;         ///< to folders, and to files beyond the folder that is read
+  std::vector<std::string> globs;    ///< names that are taken; empty = those of known formats
+  std::string name = "{stem}{ext}";  ///< of a result: {stem} and {ext} are those of its input
+  std::string format;                ///< gives results its extension; empty = the input's
+  bool in_place = false;             ///< results may replace their inputs
+};
+
+struct Job {
+  std::string in;    ///< a path
+  std::string name;  ///< the input below the folder that was read, which the results mirror
+  std::string out;   ///< a path in Selection::out
+};
+
+/// An input that is neither a regular file nor a folder.
+struct RefusedInput {
+  std::string in;    ///< a path
+  std::string name;  ///< as Job::name
+  std::string why;   ///< a message that names it
+};
+
+struct UnreadFolder {
+  std::string name;  ///< begins the names of the jobs that would be in it: empty, or ends with '/'
+  std::string why;   ///< a message that names it
+};
+
+struct JobList {
+  std::vector<Job> jobs;             ///< in the order of their names
+  std::int64_t other_files = 0;      ///< in folders, passed over as no pictures by their names
+  std::int64_t links_passed = 0;     ///< that lead out of their folder, or to a folder
+  std::int64_t results_passed = 0;   ///< in folders, of earlier runs
+  bool has_passed_out = false;       ///< whether Selection::out lies in a folder that was read
+  std::vector<UnreadFolder> unread;  ///< folders that cannot be read
+  std::vector<RefusedInput> refused;
+};
+
+/// Lists the jobs; touches nothing. Hidden files in folders are passed over, as are `results`,
+/// those of earlier runs, by their names below Selection::out. Throws UsageError where two results
+/// would be one file, or a result would replace an input or a journal; IoError where a list cannot
+/// be read.
+JobList list_jobs(const Selection& selection, const std::set<std::string>& results = {});
+
+/// Whether `path`, or the nearest folder of it that is there, lies in `folder` when links are
+/// followed.
+bool lies_in(const std::string& path, const std::string& folder);
+
+}  // namespace convfilt

@@ -1,0 +1,37 @@
+/// Many pictures on all cores, within a limit of memory, and on GPUs beside them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/run/crew.hpp"
+
+namespace convfilt {
+
+/// What a run does about its pictures beside filtering. Several threads call the first two, one at
+/// a time the third. If one of the first two throws, the picture fails.
+class JobEvents {
+ public:
+  virtual void before(PictureOutcome& picture) = 0;
+  virtual void before_commit(PictureOutcome& picture, const FileStamp& stamp) = 0;
+  virtual void after(const PictureOutcome& picture) = 0;
+
+ protected:
+  ~JobEvents() = default;
+};
+
+/// How many threads may work on pictures within a limit of memory, in bytes (0 = none), of
+/// `threads` (0 = all cores): each keeps buffers that no picture has any more, for the next one.
+int threads_within(std::int64_t max_memory, int threads);
+
+/// Filters the jobs, begun in their order; outcomes come in the order in which jobs end. A job's
+/// failure ends no other. Jobs that were dropped, or not begun, have no outcome. What a device
+/// cannot do, or began when it failed, is done on the CPU; so is a picture whose lane throws
+/// DeviceError, unless it is filtered alone. No lane takes that lane's CUDA device from then on,
+/// unless its memory was too small for the picture alone. The result says why devices were given
+/// up. Throws what JobEvents::after throws, when all that was begun has ended.
+std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
+                                     JobEvents& events);
+
+}  // namespace convfilt

@@ -1,0 +1,77 @@
+/// Pictures in memory through a filter: as a whole, or in bands.
+#pragma once
+
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "src/filter/bands.hpp"
+#include "src/filter/edge.hpp"
+#include "src/filter/mask.hpp"
+
+namespace convfilt::testing {
+
+/// The picture as the only band, whatever the strategy.
+inline Image filtered_whole(const Image& in, const Filter& filter, Convolver& convolver,
+                            const Metadata::Bytes* profile = nullptr) {
+  convolver.check_border_value(in.depth());
+  const auto work = filter.begin(shape_of(in), {convolver, convolver.options().border_value, 1,
+                                                in.depth(), profile, "the test filters it so"});
+  Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
+  work->make_worker()->push(in.view(), out.view());
+  return out;
+}
+
+/// The picture in bands. `rows_of_band(left)` says how many rows the next band has, of those that
+/// are left.
+template <class RowsOfBand>
+Image filtered_in_bands(const Image& in, const Work& work, const RowsOfBand& rows_of_band) {
+  int next = 0;
+  BandCutter cutter(work);
+  Image out(work.out.width, work.out.height, work.out.channels, work.out.depth);
+  const auto worker = work.make_worker();
+  for (int first = 0; first < out.height();) {
+    const int rows = rows_of_band(out.height() - first);
+    const BandView<std::byte> part(out.part(0, first, out.width(), rows).view(), first);
+    if (work.wraps()) {
+      worker->push(in.view(), part);
+    } else {
+      const PictureBand band = cutter.next(first, rows, [&](PictureView<std::byte> wanted) {
+        for (int y = 0; y < wanted.height; ++y)
+          std::memcpy(wanted.row(y), in.view().row(next++), in.row_bytes());
+      });
+      worker->push(band.view(), part);
+    }
+    first += rows;
+  }
+  if (next != in.height() && !work.wraps())
+    throw std::logic_error("rows are left, which nobody has checked");
+  return out;
+}
+
+/// In bands of `step` rows, the last of them longer.
+inline Image filtered_in_bands(const Image& in, const Work& work, int step) {
+  return filtered_in_bands(in, work, [&](int left) { return left < 2 * step ? left : step; });
+}
+
+/// As the program filters it.
+inline Image filtered(const Image& in, const Filter& filter, Convolver& convolver,
+                      const Metadata::Bytes* profile = nullptr) {
+  const auto work = begin(filter, shape_of(in), convolver, profile);
+  return work->is_whole() ? filtered_whole(in, filter, convolver, profile)
+                          : filtered_in_bands(in, *work, work->out.height);
+}
+
+inline Image convolve(Convolver& convolver, const Image& in, const Mask& mask) {
+  return filtered_whole(in, *mask_filter(mask), convolver);
+}
+inline Image convolve(Convolver&& convolver, const Image& in, const Mask& mask) {
+  return convolve(convolver, in, mask);
+}
+
+inline Image find_edges(const Image& in, const std::vector<Mask>& masks, Convolver& convolver) {
+  return filtered_whole(in, *edge_filter(masks), convolver);
+}
+
+}  // namespace convfilt::testing
