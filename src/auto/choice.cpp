@@ -28,7 +28,7 @@ constexpr double kEmulatorMultiplyAdd = 8e-9;
 
 }  // namespace
 
-Work work_of(const Problem& problem, Family family, int runs) {
+Workload workload_of(const Problem& problem, Family family, int runs) {
   const double samples = double(problem.width) * problem.height * problem.channels * runs;
   const double bytes = samples * double(size_of(problem.depth));
   const double weights = double(problem.mask.width) * problem.mask.height;
@@ -41,7 +41,7 @@ Work work_of(const Problem& problem, Family family, int runs) {
   return {problem.depth, samples, samples * taps, 0, bytes};
 }
 
-double cpu_seconds(const Work& work, int threads, const CpuRates& rates) {
+double cpu_seconds(const Workload& work, int threads, const CpuRates& rates) {
   const bool narrow = work.depth == Depth::u8;
   const double seconds =
       work.samples * (narrow ? rates.sample_u8 : rates.sample_wide) +
@@ -50,12 +50,13 @@ double cpu_seconds(const Work& work, int threads, const CpuRates& rates) {
   return seconds / std::max(threads, 1);
 }
 
-double cuda_seconds(const Work& work, int pictures, const GpuRates& rates, double kernel_seconds) {
+double cuda_seconds(const Workload& work, int pictures, const GpuRates& rates,
+                    double kernel_seconds) {
   return rates.context_seconds / pictures + work.bytes / rates.upload_rate +
          work.bytes / rates.download_rate + kernel_seconds;
 }
 
-double emulator_seconds(const Work& work, int threads) {
+double emulator_seconds(const Workload& work, int threads) {
   return (work.multiply_adds + work.transformed * kTransformMultiplyAdds) * kEmulatorMultiplyAdd /
          std::max(threads, 1);
 }
@@ -291,7 +292,7 @@ Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
   // run must choose as the whole run did, whatever its threads.
   const int threads =
       request.pictures > 1 ? machine.cores : useful_threads(request.threads, machine);
-  const Work work = work_of(problem, family, runs);
+  const Workload work = workload_of(problem, family, runs);
   const double on_cpu = cpu_seconds(work, threads, cpu_rates(machine));
   const std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +
                                (threads == 1 ? " CPU thread" : " CPU threads");
@@ -442,7 +443,7 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
   const double seconds =
-      emulator_seconds(work_of(problem, strategy.family_of(request.tuning), runs),
+      emulator_seconds(workload_of(problem, strategy.family_of(request.tuning), runs),
                        useful_threads(request.threads, machine));
   const std::string none = has_cuda(machine) ? "no CUDA device for it" : "no CUDA device";
   return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is " + none,

@@ -79,7 +79,7 @@ std::vector<std::string> device_names();
 std::vector<std::string> devices_of(const Strategy& strategy);
 
 /// The work of a job, on any machine.
-struct Work {
+struct Workload {
   Depth depth = Depth::u8;  ///< the depth of the arithmetic
   double samples = 0;
   double multiply_adds = 0;  ///< those done tap by tap
@@ -91,17 +91,18 @@ struct Work {
 /// takes width + height multiply-adds for each term of the mask, in the direct family width *
 /// height. The transform family computes in floats at any depth, and counts a transform if that is
 /// less work.
-Work work_of(const Problem& problem, Family family, int runs = 1);
+Workload workload_of(const Problem& problem, Family family, int runs = 1);
 
 /// Estimated seconds on `threads` cores (at least 1), pixels in host memory before and after.
-double cpu_seconds(const Work& work, int threads, const CpuRates& rates);
+double cpu_seconds(const Workload& work, int threads, const CpuRates& rates);
 
 /// Estimated seconds on a GPU whose kernels take `kernel_seconds`, in a process that has not used
 /// CUDA yet. `pictures` such works share its start.
-double cuda_seconds(const Work& work, int pictures, const GpuRates& rates, double kernel_seconds);
+double cuda_seconds(const Workload& work, int pictures, const GpuRates& rates,
+                    double kernel_seconds);
 
 /// Estimated seconds in the emulator on `threads` cores.
-double emulator_seconds(const Work& work, int threads);
+double emulator_seconds(const Workload& work, int threads);
 
 struct Cheapest {
   const Strategy* strategy = nullptr;  ///< null where no strategy of the family runs there

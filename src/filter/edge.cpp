@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/cpu/gradient_rows.hpp"
+#include "kernels/cpu/row_buffer.hpp"
 #include "kernels/plan/edges.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"

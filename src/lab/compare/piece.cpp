@@ -50,8 +50,8 @@ std::size_t Piece::bytes() const {
 Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) {
   Reference reference;
   const int height = problem_.out_height();
-  const double seconds = cpu_seconds(work_of(problem_, family), useful_threads(threads_, machine_),
-                                     cpu_rates(machine_));
+  const double seconds = cpu_seconds(workload_of(problem_, family),
+                                     useful_threads(threads_, machine_), cpu_rates(machine_));
   reference.rows = seconds <= patience_ ? height : int(height * patience_ / seconds);
   Problem band = problem_;
   int top = 0;

@@ -65,8 +65,8 @@ const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budg
   return last == sizes.rend() ? sizes.front() : *last;
 }
 
-Work work_of(const Bench& bench, const Contender& contender) {
-  return work_of(bench.pieces.whole(), contender.strategy->family_of(contender.tuning));
+Workload workload_of(const Bench& bench, const Contender& contender) {
+  return workload_of(bench.pieces.whole(), contender.strategy->family_of(contender.tuning));
 }
 
 /// The largest piece within the budget in milliseconds, where the whole picture takes so many
@@ -89,7 +89,7 @@ void check_patience(const std::vector<PieceSize>& sizes, double whole_seconds) {
 Trial try_patiently(const Bench& bench, const Contender& contender, const Location& location) {
   const std::vector<PieceSize> sizes = bench.pieces.sizes();
   const int threads = useful_threads(bench.options.threads, bench.machine);
-  const Work work = work_of(bench, contender);
+  const Workload work = workload_of(bench, contender);
   check_patience(sizes, cpu_seconds(work, threads, cpu_rates(bench.machine)));
   // A kernel's source in plain loops is about as slow on the CPU as in the emulator.
   PieceSize size = largest_within(sizes, kProbeMs, emulator_seconds(work, threads));
@@ -231,7 +231,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   const bool cuda = location.kind == DeviceKind::cuda;
   if (location.kind == DeviceKind::emulator)
     check_patience(bench.pieces.sizes(),
-                   emulator_seconds(work_of(bench, contender),
+                   emulator_seconds(workload_of(bench, contender),
                                     useful_threads(bench.options.threads, bench.machine)));
   Trial trial = piece || cuda
                     ? try_on(bench, contender, location,
@@ -266,7 +266,7 @@ PieceSize emulated_piece(const Bench& bench, const std::vector<Contender>& conte
   double seconds = 0;
   for (const Contender& contender : contenders)
     if (contender.strategy->refusal(bench.pieces.whole(), contender.tuning).empty())
-      seconds = std::max(seconds, emulator_seconds(work_of(bench, contender), threads));
+      seconds = std::max(seconds, emulator_seconds(workload_of(bench, contender), threads));
   return largest_within(bench.pieces.sizes(), budget_ms(bench, DeviceKind::emulator), seconds);
 }
 

@@ -225,7 +225,7 @@ Problem quickly_counted(const Problem& problem, Family family, int tile_x, int t
     return (tiles + 1) / 2 * tile + outputs % tile;
   };
   Problem small = problem;
-  while (emulator_seconds(work_of(small, family), 1) > kMoment) {
+  while (emulator_seconds(workload_of(small, family), 1) > kMoment) {
     const int columns = small.out_width(), rows = small.out_height();
     Problem next = columns >= rows ? with_outputs(small, fewer(columns, tile_x), rows)
                                    : with_outputs(small, columns, fewer(rows, tile_y));

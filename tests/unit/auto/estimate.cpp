@@ -122,37 +122,38 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("work counts taps of the family, samples and runs") {
   const Problem problem = problem_of(1000, wide_box(), Depth::u16);
-  CHECK(work_of(problem, Family::direct).multiply_adds == 1e6 * 41 * 41);
-  CHECK(work_of(problem, Family::separable).multiply_adds == 1e6 * 82);
-  CHECK(work_of(problem, Family::separable, 3).multiply_adds == 3e6 * 82);
-  CHECK(work_of(problem_of(1000, less_box(41)), Family::separable).multiply_adds == 2e6 * 82);
-  CHECK(work_of(problem, Family::direct, 3).bytes == 6e6);
+  CHECK(workload_of(problem, Family::direct).multiply_adds == 1e6 * 41 * 41);
+  CHECK(workload_of(problem, Family::separable).multiply_adds == 1e6 * 82);
+  CHECK(workload_of(problem, Family::separable, 3).multiply_adds == 3e6 * 82);
+  CHECK(workload_of(problem_of(1000, less_box(41)), Family::separable).multiply_adds == 2e6 * 82);
+  CHECK(workload_of(problem, Family::direct, 3).bytes == 6e6);
   // A transform computes in floats at any depth. Under a small mask, tap by tap costs less.
-  const Work transformed = work_of(problem_of(1000, diagonal_mask(101)), Family::transform);
+  const Workload transformed = workload_of(problem_of(1000, diagonal_mask(101)), Family::transform);
   CHECK(transformed.depth == Depth::f32);
   CHECK(transformed.transformed == 1e6);
   CHECK(transformed.multiply_adds == 0);
-  const Work tapped = work_of(problem_of(1000, diagonal_mask(3)), Family::transform);
+  const Workload tapped = workload_of(problem_of(1000, diagonal_mask(3)), Family::transform);
   CHECK(tapped.transformed == 0);
   CHECK(tapped.multiply_adds == 9e6);
 }
 
 TEST_CASE("CPU time falls with threads, and every sample costs, however small the mask") {
   const CpuRates rates{"", 1e-9, 2e-9, 1e-11, 3e-11, 5e-8};
-  const Work heavy = work_of(problem_of(4000, wide_box()), Family::direct);
+  const Workload heavy = workload_of(problem_of(4000, wide_box()), Family::direct);
   CHECK(cpu_seconds(heavy, 8, rates) == doctest::Approx(cpu_seconds(heavy, 1, rates) / 8));
   CHECK(cpu_seconds(heavy, 0, rates) == cpu_seconds(heavy, 1, rates));
-  const Work bytes = work_of(problem_of(1000, diagonal_mask(10)), Family::direct);
+  const Workload bytes = workload_of(problem_of(1000, diagonal_mask(10)), Family::direct);
   CHECK(cpu_seconds(bytes, 1, rates) == doctest::Approx(1e-3 + 1e-3));
-  const Work floats = work_of(problem_of(1000, diagonal_mask(10), Depth::f32), Family::direct);
+  const Workload floats =
+      workload_of(problem_of(1000, diagonal_mask(10), Depth::f32), Family::direct);
   CHECK(cpu_seconds(floats, 1, rates) == doctest::Approx(2e-3 + 3e-3));
-  const Work transformed = work_of(problem_of(1000, diagonal_mask(101)), Family::transform);
+  const Workload transformed = workload_of(problem_of(1000, diagonal_mask(101)), Family::transform);
   CHECK(cpu_seconds(transformed, 1, rates) == doctest::Approx(2e-3 + 50e-3));
 }
 
 TEST_CASE("GPU time is the start, both transfers and the kernels") {
   const GpuRates rates{"", 9, 0, 100, 1e12, 0.25, 1e9, 2e9};
-  const Work work = work_of(problem_of(1000, diagonal_mask(3), Depth::f32), Family::direct);
+  const Workload work = workload_of(problem_of(1000, diagonal_mask(3), Depth::f32), Family::direct);
   CHECK(cuda_seconds(work, 1, rates, 0.5) == doctest::Approx(0.25 + 0.004 + 0.002 + 0.5));
   CHECK(cuda_seconds(work, 50, rates, 0.5) == doctest::Approx(0.005 + 0.004 + 0.002 + 0.5));
 }
