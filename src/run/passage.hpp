@@ -84,7 +84,7 @@ struct Passage {
   std::size_t number = 0;  ///< of the job
   int threads = 0;         ///< that its bands may take; 0 = all cores
   Gate* gate = nullptr;    ///< null: it may take all that it wants
-  Arena* arena = nullptr;  ///< whose threads take its bands; null: oneTBB's own
+  Arena* arena = nullptr;  ///< whose threads take its bands; null: it starts some
 
   std::int64_t memory = 0;                  ///< bytes that were admitted
   bool was_postponed = false;               ///< for want of memory

@@ -102,21 +102,28 @@ int write_bands(int height, int step, const Passage& passage, PictureWriter& wri
     while (next < bands) write(encode(begin()));
     return bands;
   }
-  if (passage.arena) passage.arena->grow(workers);
   const auto begin_or_stop = [&](tbb::flow_control& control) {
     if (next < bands) return begin();
     control.stop();
     return BandPtr();
   };
   constexpr auto kInOrder = tbb::filter_mode::serial_in_order;
-  // While it waits for its bands, this thread must not begin another picture.
-  tbb::this_task_arena::isolate([&] {
+  const auto pipeline = [&] {
     tbb::parallel_pipeline(
         std::size_t(workers) + 2,
         tbb::make_filter<void, BandPtr>(kInOrder, begin_or_stop) &
             tbb::make_filter<BandPtr, BandPtr>(tbb::filter_mode::parallel, encode) &
             tbb::make_filter<BandPtr, void>(kInOrder, write));
-  });
+  };
+  if (passage.arena) {
+    passage.arena->grow(workers);
+    // While it waits for its bands, this thread must not begin another picture.
+    tbb::this_task_arena::isolate(pipeline);
+  } else {
+    Arena alone(workers);
+    alone.grow(workers);
+    alone.execute(pipeline);
+  }
   return bands;
 }
 
@@ -199,12 +206,13 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
       job.out, output_header(report.header, work->out), passage.batch.write);
   const bool turned = report.header.orientation != 1;
   const bool by_rows = !work->is_whole() && !work->wraps() && !turned;
+  Work::Needs needs;
+  if (work->is_whole()) needs = work->needs(work->out.height);
   const auto memory_on = [&](int threads) {
     const std::int64_t in = bytes_of(report.header), out = bytes_of(work->out);
     const std::int64_t reading = turned ? 2 * in : by_rows ? 0 : in;
     std::int64_t writing = by_rows ? 0 : in;
     if (work->is_whole()) {
-      const Work::Needs needs = work->needs(work->out.height);
       // The input is given back before the result is written.
       writing = out + needs.plans +
                 std::max(in + needs.buffers,
