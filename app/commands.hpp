@@ -16,7 +16,10 @@ void run(const GenerateCommand& command);
 /// Writes a result to standard output; throws IoError where that fails.
 void print_result(std::string_view text);
 
-/// The same for a person, with lines that fit the terminal.
+/// Writes a result to a file, or to standard output where the path is "-". Throws IoError.
+void write_result(const std::string& path, const std::string& text);
+
+/// A result for a person, with lines that fit the terminal.
 void print_text(std::string_view text);
 
 }  // namespace convfilt

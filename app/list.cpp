@@ -8,6 +8,7 @@
 #include "app/commands.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/auto/choice.hpp"
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
@@ -121,6 +122,11 @@ void print_result(std::string_view text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (std::fflush(stdout) != 0 || !whole)
     throw IoError("standard output: cannot write; is the disk full or the pipe closed?");
+}
+
+void write_result(const std::string& path, const std::string& text) {
+  if (path == "-") return print_result(text);
+  write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
 }
 
 }  // namespace convfilt

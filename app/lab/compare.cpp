@@ -15,7 +15,6 @@
 #include "src/base/terminal.hpp"
 #include "src/filter/alpha.hpp"
 #include "src/filter/convolver.hpp"
-#include "src/lab/compare/data.hpp"
 #include "src/lab/compare/measure.hpp"
 #include "src/lab/compare/plot.hpp"
 #include "src/lab/compare/report.hpp"
@@ -36,16 +35,9 @@ Image picture_read(const CompareCommand& command) {
 }
 
 Problem problem_for(const CompareCommand& command, const Image& picture, Mask mask) {
-  Problem problem;
-  problem.width = picture.width();
-  problem.height = picture.height();
-  problem.channels = picture.channels();
-  problem.depth = picture.depth();
-  problem.border = command.convolver.border;
-  problem.border_value = command.convolver.border_value;
-  problem.mode = command.convolver.mode;
-  problem.mask = std::move(mask);
-  return problem;
+  const ConvolverOptions& convolver = command.convolver;
+  return {picture.width(),  picture.height(),       picture.channels(), picture.depth(),
+          convolver.border, convolver.border_value, std::move(mask),    convolver.mode};
 }
 
 struct Output {
@@ -89,12 +81,8 @@ void write_results(const CompareCommand& command, std::span<const Comparison> co
   bool printed = false;
   const auto write = [&](const std::string& path, auto report) {
     if (path.empty()) return;
-    const std::string text = report(comparisons, head);
+    write_result(path, report(comparisons, head));
     printed = printed || path == "-";
-    if (path == "-")
-      print_result(text);
-    else
-      write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
   };
   write(command.json, json_report);
   write(command.csv, csv_report);
@@ -113,53 +101,40 @@ std::vector<Mask> masks_of(const CompareCommand& command) {
 }
 
 /// Measures one picture after the other under all masks.
-class Sweep {
- public:
-  explicit Sweep(const CompareCommand& command)
-      : command_(command),
-        masks_(masks_of(command)),
-        limits_(command.compare.threads),
-        line_(command.loudness != Loudness::quiet) {}
-
-  std::vector<Comparison> run() {
-    if (!command_.in.empty()) {
-      add(picture_read(command_));
-      return std::move(comparisons_);
-    }
-    const Convolver convolver(command_.convolver);
-    for (const Depth depth : command_.depths) convolver.check_border_value(depth);
-    pictures_ = command_.sizes.size() * command_.depths.size() * command_.channels.size();
-    for (const Extent& size : command_.sizes)
-      for (const Depth depth : command_.depths)
-        for (const int channels : command_.channels)
-          add(noise_picture(int(size.width), int(size.height), channels, depth));
-    return std::move(comparisons_);
-  }
-
- private:
-  void add(const Image& picture) {
-    Convolver(command_.convolver).check_border_value(picture.depth());
-    ++picture_;
-    for (std::size_t k = 0; k < masks_.size(); ++k) {
-      const std::string part = (pictures_ > 1 ? "picture " + std::to_string(picture_) + " of " +
-                                                    std::to_string(pictures_) + ", "
-                                              : "") +
+std::vector<Comparison> measure_all(const CompareCommand& command) {
+  const std::vector<Mask> masks = masks_of(command);
+  DeviceLimits limits(command.compare.threads);
+  ProgressLine line(command.loudness != Loudness::quiet);
+  std::vector<Comparison> comparisons;
+  std::size_t number = 0, pictures = 1;
+  const Convolver convolver(command.convolver);
+  const auto add = [&](const Image& picture) {
+    convolver.check_border_value(picture.depth());
+    ++number;
+    for (std::size_t k = 0; k < masks.size(); ++k) {
+      const std::string part = (pictures > 1 ? "picture " + std::to_string(number) + " of " +
+                                                   std::to_string(pictures) + ", "
+                                             : "") +
                                "mask " + std::to_string(k + 1) + " of " +
-                               std::to_string(masks_.size()) + ", " + mask_label(masks_[k]) + ": ";
-      comparisons_.push_back(compare(problem_for(command_, picture, masks_[k]), picture,
-                                     command_.compare, this_machine(), limits_,
-                                     [&](const std::string& what) { line_.show(part + what); }));
+                               std::to_string(masks.size()) + ", " + mask_label(masks[k]) + ": ";
+      comparisons.push_back(compare(problem_for(command, picture, masks[k]), picture,
+                                    command.compare, this_machine(), limits,
+                                    [&](const std::string& what) { line.show(part + what); }));
     }
-    line_.clear();
+    line.clear();
+  };
+  if (!command.in.empty()) {
+    add(picture_read(command));
+    return comparisons;
   }
-
-  const CompareCommand& command_;
-  const std::vector<Mask> masks_;
-  DeviceLimits limits_;
-  ProgressLine line_;
-  std::vector<Comparison> comparisons_;
-  std::size_t picture_ = 0, pictures_ = 1;
-};
+  for (const Depth depth : command.depths) convolver.check_border_value(depth);
+  pictures = command.sizes.size() * command.depths.size() * command.channels.size();
+  for (const Extent& size : command.sizes)
+    for (const Depth depth : command.depths)
+      for (const int channels : command.channels)
+        add(noise_picture(int(size.width), int(size.height), channels, depth));
+  return comparisons;
+}
 
 /// Throws where there is no figure at all: a script must not take that for success.
 void check_measured(std::span<const Comparison> comparisons) {
@@ -202,7 +177,7 @@ void run(const CompareCommand& command) {
   check_outputs(command);
   ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
   const std::vector<Comparison> comparisons =
-      command.from.empty() ? Sweep(command).run()
+      command.from.empty() ? measure_all(command)
                            : read_json_report(text_of(command.from), command.from, head);
   if (command.table) head.table = *command.table;
   write_results(command, comparisons, head);

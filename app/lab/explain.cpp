@@ -287,12 +287,8 @@ std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p,
 /// Writes the tables in the ways that the command asks for, or as text.
 void write_tables(const ReuseTables& asked, const std::string& json, const Tables& tables) {
   for (const auto& [path, text] :
-       {std::pair{asked.json, json}, {asked.markdown, to_markdown(tables)}}) {
-    if (path == "-")
-      print_result(text);
-    else if (!path.empty())
-      write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
-  }
+       {std::pair{asked.json, json}, {asked.markdown, to_markdown(tables)}})
+    if (!path.empty()) write_result(path, text);
   if (asked.json != "-" && asked.markdown != "-") print_text(to_text(tables));
 }
 
@@ -322,13 +318,8 @@ void make_tables(const ExplainCommand& command, const Problem& picture) {
 
 void run(const ExplainCommand& command) {
   const ConvolverOptions& options = command.convolver;
-  Problem problem;
-  problem.width = command.width;
-  problem.height = command.height;
-  problem.depth = command.depth.value_or(Depth::f32);
-  problem.border = options.border;
-  problem.border_value = options.border_value;
-  problem.mode = options.mode;
+  Problem problem{command.width,  command.height,       1,  command.depth.value_or(Depth::f32),
+                  options.border, options.border_value, {}, options.mode};
   if (command.table.wanted()) return make_tables(command, problem);
   const Strategy& strategy = *find_strategy(options.request.strategy);
   problem = with_mask(problem, command, strategy);

@@ -77,8 +77,8 @@ void run(const TuneCommand& command) {
       device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);
   if (before) keep_other_kernels(profile, *before);
   const std::string json = to_json(profile);
-  if (path == "-") return print_result(json);
-  write_file(path, std::span(reinterpret_cast<const unsigned char*>(json.data()), json.size()));
+  write_result(path, json);
+  if (path == "-") return;
   log_note("wrote the profile of " + profile.name() + " to " + printable_name(path));
   print_text(changes(before, profile, device, machine));
 }

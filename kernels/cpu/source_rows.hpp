@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -24,9 +23,9 @@ class SourceRows {
         height_(problem.height),
         channels_(problem.channels),
         border_(problem.border),
+        ghost_(std::size_t(problem.channels), ghost_sample<T>(problem)),
         left_(left),
         right_(right) {
-    ghost_.fill(ghost_sample<T>(problem));
     if (border_alpha) ghost_[3] = T(*border_alpha);
     for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
     // The last tile may end beyond the picture, since Mode::full has outputs there.
@@ -81,7 +80,7 @@ class SourceRows {
 
   int width_, height_, channels_;
   Border border_;
-  std::array<T, 4> ghost_;
+  std::vector<T> ghost_;  ///< a ghost pixel
   int left_, right_;
   std::vector<int> before_, after_;  ///< the pixel that a ghost cell copies; -1 = the border value
 };

@@ -123,6 +123,11 @@ bool settle(int fd, const OutputTarget& target) {
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
+FileStamp stamp_in(const struct stat& info) {
+  return {std::uint64_t(info.st_size),
+          std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
 /// Whether this error means that the file system or kernel has no nameless files.
 bool has_no_nameless(int error) {
   return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
@@ -234,15 +239,6 @@ OutputTarget resolve_output(const std::string& path) {
   }
   return target;
 }
-
-namespace {
-
-FileStamp stamp_in(const struct stat& info) {
-  return {std::uint64_t(info.st_size),
-          std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
-}
-
-}  // namespace
 
 std::optional<FileStamp> stamp_of(const std::string& path) {
   struct stat info {};

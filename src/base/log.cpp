@@ -1,6 +1,5 @@
 #include "src/base/log.hpp"
 
-#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -12,27 +11,11 @@
 namespace convfilt {
 namespace {
 
-/// "warning: " before warnings, nothing before other messages.
-class Prefix : public spdlog::custom_flag_formatter {
- public:
-  void format(const spdlog::details::log_msg& message, const std::tm&,
-              spdlog::memory_buf_t& out) override {
-    static constexpr std::string_view kWarning = "warning: ";
-    if (message.level == spdlog::level::warn)
-      out.append(kWarning.data(), kWarning.data() + kWarning.size());
-  }
-  std::unique_ptr<custom_flag_formatter> clone() const override {
-    return std::make_unique<Prefix>();
-  }
-};
-
 const std::shared_ptr<spdlog::logger>& logger_pointer() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto formatter = std::make_unique<spdlog::pattern_formatter>();
-    formatter->add_flag<Prefix>('*').set_pattern("%n: %*%v");
     auto fresh = std::make_shared<spdlog::logger>(
         "convfilt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    fresh->set_formatter(std::move(formatter));
+    fresh->set_pattern("%n: %v");
     fresh->flush_on(spdlog::level::trace);
     return fresh;
   }();
@@ -63,7 +46,7 @@ void log_note(std::string_view message) {
   logger().info("{}", message);
 }
 void log_warning(std::string_view message) {
-  logger().warn("{}", message);
+  logger().warn("warning: {}", message);
 }
 void log_error(std::string_view message) {
   logger().error("{}", message);

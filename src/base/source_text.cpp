@@ -93,6 +93,13 @@ void SourceText::fail(std::string_view place, const std::string& message) const 
                 std::to_string(column) + ": " + message + "\n  " + shown + "\n  " + caret);
 }
 
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == text.npos) return text.substr(0, 0);
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
 std::string in_quotes(std::string_view word) {
   std::string shown = escaped(word.substr(0, kQuoted));
   if (shown.size() > kQuoted || word.size() > kQuoted) {

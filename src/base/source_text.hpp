@@ -32,6 +32,9 @@ class SourceText {
   std::string file_name_;
 };
 
+/// The text without the blanks and tabs around it.
+std::string_view without_blanks(std::string_view text);
+
 /// `word` in single quotes, escaped as in SourceText::fail, and clipped after some 40 characters.
 std::string in_quotes(std::string_view word);
 

@@ -80,12 +80,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   while (ties < near.size() && near[ties].distance == near[0].distance) ++ties;
   near.resize(std::min(ties, kShown));
   if (near.empty()) return "";
-  std::string question = "; did you mean ";
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    if (i > 0) question += i + 1 == near.size() ? " or " : ", ";
-    question += '\'' + near[i].word + '\'';
-  }
-  return question + '?';
+  std::vector<std::string> words;
+  for (const Scored& candidate : near) words.push_back('\'' + candidate.word + '\'');
+  return "; did you mean " + listed(words, "or") + '?';
 }
 
 std::string unknown_name(std::string_view kind, std::string_view word,

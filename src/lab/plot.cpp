@@ -1,19 +1,9 @@
 #include "src/lab/plot.hpp"
 
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "src/base/atomic_file.hpp"
-#include "src/base/descriptor.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-
-extern char** environ;
+#include "src/lab/process.hpp"
 
 namespace convfilt {
 namespace {
@@ -21,64 +11,30 @@ namespace {
 /// PNG pixels for a point.
 constexpr int kPixels = 2;
 
-struct Outcome {
-  int status = 0;  ///< as waitpid() gives it
-  std::string out, messages;
-};
-
 [[noreturn]] void fail(const std::string& why) {
   throw IoError("cannot draw: " + why);
 }
 
-/// A file in memory. gnuplot's input and output are such files, so neither program waits for a
-/// pipe.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes = {}) {
-    if (fd() < 0) fail(std::string("no memory for the script (") + std::strerror(errno) + ")");
-    if (!write_at(fd(), 0, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}))
-      fail(std::strerror(errno));
-  }
-
-  int fd() const { return file_.get(); }
-
-  std::string text() const {
-    std::string all(std::size_t(::lseek(fd(), 0, SEEK_END)), '\0');
-    const ssize_t got = ::pread(fd(), all.data(), all.size(), 0);
-    all.resize(got > 0 ? std::size_t(got) : 0);
-    return all;
-  }
-
- private:
-  const Descriptor file_{::memfd_create("convfilt", MFD_CLOEXEC)};
+struct Outcome {
+  int code = 0;
+  std::string picture, messages;
 };
 
-/// Runs gnuplot with `input` on its standard input. Throws IoError where it cannot be started.
-Outcome gnuplot(const std::vector<const char*>& arguments, std::string_view input) {
-  const MemoryFile script(input), out, messages;
-  posix_spawn_file_actions_t wiring;
-  posix_spawn_file_actions_init(&wiring);
-  posix_spawn_file_actions_adddup2(&wiring, script.fd(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&wiring, out.fd(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&wiring, messages.fd(), STDERR_FILENO);
-  std::vector<char*> words = {const_cast<char*>("gnuplot")};
-  for (const char* argument : arguments) words.push_back(const_cast<char*>(argument));
-  words.push_back(nullptr);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, words[0], &wiring, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&wiring);
-
-  Outcome outcome;
-  if (error == 0) {
-    while (::waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {
-    }
-    outcome.out = out.text();
-    outcome.messages = messages.text();
-  }
-  if (error == ENOENT)
+/// Runs gnuplot on a script. Throws IoError where it cannot be started.
+Outcome gnuplot(const std::string& option, const std::string& script = "") try {
+  constexpr double kSeconds = 3600;
+  const ScratchFolder folder;
+  const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+  const std::string text = "set output " + in_gnuplot(file("picture")) + "; " + script;
+  write_file(file("script"), {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+  const Ended ended =
+      run_process({"gnuplot", option, file("script")}, file("messages"), {.seconds = kSeconds});
+  if (ended.code() == 127)
     fail("gnuplot is not installed; install the package gnuplot-nox, or leave out the picture");
-  if (error != 0) fail(std::string("gnuplot does not start: ") + std::strerror(error));
-  return outcome;
+  return {ended.code(), contents_of(file("picture")),
+          with_name(contents_of(file("messages")), '"' + file("script") + "\" ", "")};
+} catch (const NoVerdictError& error) {
+  fail(error.what());
 }
 
 /// The line of gnuplot's messages with the error: "line 3: undefined variable: x".
@@ -128,14 +84,15 @@ std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat for
                                        PlotSize size) {
   // A user's ~/.gnuplot must not change the picture.
   Outcome outcome =
-      gnuplot({"--default-settings"}, "set encoding utf8\n" + terminal(format, size) + script);
-  if (outcome.status != 0 || outcome.out.empty()) {
+      gnuplot("--default-settings", "set encoding utf8\n" + terminal(format, size) + script);
+  std::string& picture = outcome.picture;
+  if (outcome.code != 0 || picture.empty()) {
     const std::string cause = cause_in(outcome.messages);
     fail("gnuplot fails" + (cause.empty() ? std::string() : ": " + cause) +
          "; is the package gnuplot-nox whole?");
   }
-  if (format == PlotFormat::svg) make_bold(outcome.out);
-  return {outcome.out.begin(), outcome.out.end()};
+  if (format == PlotFormat::svg) make_bold(picture);
+  return {picture.begin(), picture.end()};
 }
 
 void plot_to_file(const std::string& path, const std::string& script, PlotSize size) {
@@ -145,7 +102,7 @@ void plot_to_file(const std::string& path, const std::string& script, PlotSize s
 void check_plot(const std::string& path) {
   plot_format_of(path);
   check_writable(path);
-  gnuplot({"--version"}, {});
+  gnuplot("--version");
 }
 
 std::string in_gnuplot(std::string_view text) {

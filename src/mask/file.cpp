@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -26,10 +27,6 @@ namespace fs = std::filesystem;
 /// 1025 x 1025 weights of 60 letters each fit, so a larger file is not a mask.
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
-std::string system_message() {
-  return std::generic_category().message(errno);
-}
-
 // Pipes are read like regular files, so that `apply <(make-mask)` works.
 std::string read_file(const std::string& path) {
   const std::string name = printable_name(path);
@@ -40,7 +37,8 @@ std::string read_file(const std::string& path) {
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
-  if (!file) throw IoError(name + ": cannot be opened: " + system_message() + "; check the path");
+  if (!file)
+    throw IoError(name + ": cannot be opened: " + std::strerror(errno) + "; check the path");
   std::string text;
   char block[1 << 16];
   while (const std::size_t n = std::fread(block, 1, sizeof block, file.get())) {
@@ -50,7 +48,7 @@ std::string read_file(const std::string& path) {
     }
   }
   if (std::ferror(file.get()) != 0) {
-    throw IoError(name + ": cannot be read: " + system_message() + "; check the disk");
+    throw IoError(name + ": cannot be read: " + std::strerror(errno) + "; check the disk");
   }
   return text;
 }
@@ -65,13 +63,9 @@ Mask load_file(const std::string& path) {
 // The text of the first comment line.
 std::string description_of(std::string_view text) {
   while (!text.empty()) {
-    std::string_view line = SourceText::take_line(text);
-    const std::size_t sign = line.find_first_not_of(" \t");
-    if (sign == std::string_view::npos || line[sign] != '#') continue;
-    line.remove_prefix(sign + 1);
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (first == std::string_view::npos) continue;
-    return std::string(line.substr(first, line.find_last_not_of(" \t") + 1 - first));
+    const std::string_view line = without_blanks(SourceText::take_line(text));
+    const std::string_view comment = line.starts_with('#') ? without_blanks(line.substr(1)) : "";
+    if (!comment.empty()) return std::string(comment);
   }
   return "";
 }

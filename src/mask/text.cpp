@@ -47,12 +47,6 @@ constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kSeparators = " \t,";
 constexpr std::array<std::string_view, 4> kKeys = {"scale", "offset", "anchor", "name"};
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return text.substr(0, 0);
-  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
-
 bool starts_number(char c) {
   return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
 }
@@ -83,7 +77,7 @@ class LineReader {
   MaskLines read() {
     for (std::string_view rest = source_.text(); !rest.empty();) {
       const std::string_view line = SourceText::take_line(rest);
-      const std::string_view content = trimmed(line.substr(0, line.find('#')));
+      const std::string_view content = without_blanks(line.substr(0, line.find('#')));
       if (!content.empty()) read_line(content);
     }
     settle_comma();
@@ -100,8 +94,8 @@ class LineReader {
     if (colon == std::string_view::npos) {
       return lines_.magick_header.empty() ? read_row(content) : read_magick_weights(content);
     }
-    const std::string_view before = trimmed(content.substr(0, colon));
-    const std::string_view after = trimmed(content.substr(colon + 1));
+    const std::string_view before = without_blanks(content.substr(0, colon));
+    const std::string_view after = without_blanks(content.substr(colon + 1));
     if (!starts_number(content.front())) return read_key(before, after);
     read_magick_header(before);
     read_magick_weights(after);

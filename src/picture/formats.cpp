@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 #include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "src/base/suggest.hpp"
@@ -41,13 +42,8 @@ constexpr Format kFormats[] = {
 };
 
 std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    result.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
+  std::istringstream all{std::string(text)};
+  return {std::istream_iterator<std::string>(all), {}};
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace {
 
 using Bytes = Metadata::Bytes;
 
+constexpr std::string_view kResource = "8BIM";
+constexpr std::uint16_t kIptcResource = 0x0404;
+
 enum Tag : std::uint16_t {
   kWidth = 256,
   kHeight = 257,
@@ -320,7 +323,6 @@ int exif_orientation(std::span<const unsigned char> exif) {
 }
 
 std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
-  constexpr double kCentimetres = 2.54;  // of an inch
   const TiffStructure file(exif);
   const auto first = file.first_directory();
   if (!first) return std::nullopt;
@@ -328,7 +330,7 @@ std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
   const double x = fraction(file, find_fraction(*first, kXResolution));
   const double y = fraction(file, find_fraction(*first, kYResolution));
   if ((unit != kInch && unit != kCentimetre) || x == 0 || y == 0) return std::nullopt;
-  const double factor = unit == kCentimetre ? kCentimetres : 1;
+  const double factor = unit == kCentimetre ? Metadata::kCentimetresPerInch : 1;
   return Metadata::Resolution{x * factor, y * factor};
 }
 
@@ -370,13 +372,6 @@ void set_xmp_upright(Bytes& xmp) {
       xmp[value] = '1';
   }
 }
-
-namespace {
-
-constexpr std::string_view kResource = "8BIM";
-constexpr std::uint16_t kIptcResource = 0x0404;
-
-}  // namespace
 
 Bytes iptc_in(std::span<const unsigned char> resources) {
   constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;

@@ -22,6 +22,7 @@ struct Metadata {
     double x = 0, y = 0;
   };
   std::optional<Resolution> resolution;
+  static constexpr double kCentimetresPerInch = 2.54;
 
   std::vector<Bytes> comments;  ///< of a JPEG, which does not say how their letters are coded
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -16,25 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Module {
-  std::string name;
-  std::mutex mutex;
-  const CodecModule* loaded = nullptr;
-};
-
-Module opencv{.name = "opencv", .mutex = {}};
-Module gif{.name = "gif", .mutex = {}};
-Module heif{.name = "heif", .mutex = {}};
-Module jxl{.name = "jxl", .mutex = {}};
-
-const Codec& module_codec(Module& module, FormatId format) {
-  const std::scoped_lock lock(module.mutex);
+/// The codec of libconvfilt_NAME.so, which stays loaded.
+const Codec& module_codec(const std::string& name, FormatId format) {
+  static std::mutex mutex;
+  static std::map<std::string, const CodecModule*> loaded;
+  const std::scoped_lock lock(mutex);
+  const CodecModule*& module = loaded[name];
   try {
-    if (!module.loaded) module.loaded = &load_module(modules_folder(), module.name);
+    if (!module) module = &load_module(modules_folder(), name);
   } catch (const IoError& error) {
     throw IoError("no codec for " + std::string(name_of(format)) + ": " + error.what());
   }
-  return module.loaded->codec;
+  return module->codec;
 }
 
 /// The codec that the program itself has for a format; null where it has none.
@@ -64,7 +58,7 @@ class WitnessReader : public RowReader {
         std::int64_t(source.size());
     context.check_plausible(told, std::uint64_t(bytes), source.size());
     context.admit(bytes);
-    reader_ = module_codec(opencv, format).open(source, context);
+    reader_ = module_codec("opencv", format).open(source, context);
     header_ = reader_->header();
     header_.orientation = told.orientation;
   }
@@ -81,7 +75,7 @@ constexpr Codec kWitness{
       return std::make_unique<WitnessReader>(source, context);
     },
     [](ByteSink& sink, const Header& header, const WriteOptions& options) {
-      return module_codec(opencv, header.format).create(sink, header, options);
+      return module_codec("opencv", header.format).create(sink, header, options);
     }};
 
 }  // namespace
@@ -127,14 +121,14 @@ std::string modules_folder() {
 
 const Codec& codec_for(FormatId format, Loader loader) {
   switch (format) {
-    case FormatId::gif: return module_codec(gif, format);
+    case FormatId::gif: return module_codec("gif", format);
     case FormatId::heic:
-    case FormatId::avif: return module_codec(heif, format);
-    case FormatId::jxl: return module_codec(jxl, format);
+    case FormatId::avif: return module_codec("heif", format);
+    case FormatId::jxl: return module_codec("jxl", format);
     default: break;
   }
   const Codec* own = own_codec(format);
-  if (!own) return module_codec(opencv, format);
+  if (!own) return module_codec("opencv", format);
   return loader == Loader::opencv ? kWitness : *own;
 }
 

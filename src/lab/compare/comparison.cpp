@@ -40,4 +40,23 @@ std::string short_label(const Mask& mask) {
   return is_of_a_kind(mask) ? label.substr(mask.name.size() + 1) : label;
 }
 
+const Row* row_like(const Comparison& comparison, const Row& row) {
+  const auto found = std::ranges::find_if(comparison.rows, [&](const Row& other) {
+    return other.contender == row.contender && other.location == row.location;
+  });
+  return found == comparison.rows.end() ? nullptr : &*found;
+}
+
+std::vector<const Row*> distinct_rows(std::span<const Comparison* const> comparisons,
+                                      const std::function<double(const Row&)>& value) {
+  std::vector<const Row*> rows;
+  for (const Comparison* comparison : comparisons)
+    for (const Row& row : comparison->rows)
+      if (value(row) > 0 && std::ranges::none_of(rows, [&](const Row* other) {
+            return other->contender == row.contender && other->location == row.location;
+          }))
+        rows.push_back(&row);
+  return rows;
+}
+
 }  // namespace convfilt

@@ -2,7 +2,9 @@
 /// `auto`.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +95,14 @@ struct Comparison {
   std::string auto_choice;  ///< "separable on cpu (why)", or why there is none
   std::vector<Row> rows;
 };
+
+/// The row of that contender on that device; null where the comparison has none.
+const Row* row_like(const Comparison& comparison, const Row& row);
+
+/// The first row of each contender on each device, of the rows that have `value` above 0.
+std::vector<const Row*> distinct_rows(
+    std::span<const Comparison* const> comparisons,
+    const std::function<double(const Row&)>& value = [](const Row&) { return 1; });
 
 struct CompareOptions {
   std::vector<Contender> contenders;

@@ -1,5 +1,3 @@
-#include "src/lab/compare/data.hpp"
-
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 #include <type_traits>
 
 #include "src/base/errors.hpp"
+#include "src/lab/compare/report.hpp"
 
 namespace convfilt {
 namespace {

@@ -78,33 +78,6 @@ struct Quantity {
   bool reference;                           ///< whether a line is drawn at 1
 };
 
-/// A row of bars over all panels.
-struct Bar {
-  std::string contender;
-  Location location;
-  Family family;
-};
-
-std::vector<Bar> bars_of(std::span<const Comparison> comparisons, const Quantity& quantity) {
-  std::vector<Bar> bars;
-  for (const Comparison& comparison : comparisons) {
-    for (const Row& row : comparison.rows) {
-      const auto same = [&](const Bar& bar) {
-        return bar.contender == row.contender && bar.location == row.location;
-      };
-      if (quantity.value(row) > 0 && std::none_of(bars.begin(), bars.end(), same))
-        bars.push_back({row.contender, row.location, row.family});
-    }
-  }
-  return bars;
-}
-
-const Row* row_of(const Comparison& comparison, const Bar& bar) {
-  for (const Row& row : comparison.rows)
-    if (row.contender == bar.contender && row.location == bar.location) return &row;
-  return nullptr;
-}
-
 std::string colour_of(Family family) {
   return std::string(kColours[std::size_t(family)]);
 }
@@ -121,16 +94,17 @@ class BarChart {
       : comparisons_(comparisons), head_(head) {}
 
   void add(const Quantity& quantity) {
-    const std::vector<Bar> bars = bars_of(comparisons_, quantity);
+    std::vector<const Comparison*> all;
+    for (const Comparison& comparison : comparisons_) all.push_back(&comparison);
+    const std::vector<const Row*> bars = distinct_rows(all, quantity.value);
     if (bars.empty()) return;
-    const bool one_device = std::all_of(bars.begin(), bars.end(), [&](const Bar& bar) {
-      return bar.location == bars.front().location;
-    });
+    const bool one_device = std::ranges::all_of(
+        bars, [&](const Row* bar) { return bar->location == bars.front()->location; });
     std::vector<std::string> labels;
-    for (const Bar& bar : bars) {
-      labels.push_back(bar.contender + (one_device ? "" : ", " + name_of(bar.location)));
+    for (const Row* bar : bars) {
+      labels.push_back(bar->contender + (one_device ? "" : ", " + name_of(bar->location)));
       gutter_ = std::max(gutter_, kLetter * int(width_of(labels.back())) + 20);
-      families_.push_back(bar.family);
+      families_.push_back(bar->family);
     }
     groups_.push_back({quantity, bars, labels});
   }
@@ -162,7 +136,7 @@ class BarChart {
  private:
   struct Group {
     Quantity quantity;
-    std::vector<Bar> bars;
+    std::vector<const Row*> bars;
     std::vector<std::string> labels;
   };
 
@@ -251,7 +225,7 @@ class BarChart {
   static std::string data(const Group& group, const Comparison& comparison) {
     std::string bars = "$bars << END\n", none = "$none << END\n";
     for (std::size_t k = 0; k < group.bars.size(); ++k) {
-      const Row* row = row_of(comparison, group.bars[k]);
+      const Row* row = row_like(comparison, *group.bars[k]);
       const double value = row ? group.quantity.value(*row) : 0;
       const std::string at = plain(double(k) + 0.5);
       if (value > 0)
@@ -272,16 +246,6 @@ class BarChart {
   PlotSize size_;
   std::string script_;
 };
-
-Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
-  BarChart chart(comparisons, head);
-  chart.add({"time / time of a copy (log)",
-             [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
-  chart.add({"taps / global read, emulated (log)",
-             [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; },
-             false});
-  return chart.finish();
-}
 
 }  // namespace bars
 
@@ -450,7 +414,26 @@ std::string axis_label(const Location& location, bool marked) {
   return "set xlabel 'operations (2 a tap) " + what + "'\n";
 }
 
-Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
+}  // namespace roofline
+
+}  // namespace
+
+std::string_view name_of(PlotKind kind) {
+  return kind == PlotKind::bars ? "bars" : "roofline";
+}
+
+Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
+  bars::BarChart chart(comparisons, head);
+  chart.add({"time / time of a copy (log)",
+             [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
+  chart.add({"taps / global read, emulated (log)",
+             [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; },
+             false});
+  return chart.finish();
+}
+
+Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
+  using namespace roofline;
   const std::vector<Location> locations = timed_locations(comparisons);
   if (locations.empty())
     throw IoError(
@@ -483,22 +466,6 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
               panel(locations[k], comparisons) + "unset label\n";
   }
   return {script + "unset multiplot\n", size};
-}
-
-}  // namespace roofline
-
-}  // namespace
-
-std::string_view name_of(PlotKind kind) {
-  return kind == PlotKind::bars ? "bars" : "roofline";
-}
-
-Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return bars::draw(comparisons, head);
-}
-
-Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return roofline::draw(comparisons, head);
 }
 
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,

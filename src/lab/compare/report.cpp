@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "src/base/suggest.hpp"
+#include "src/base/table.hpp"
 #include "src/lab/compare/comparison.hpp"
 #include "src/lab/compare/summary.hpp"
-#include "src/base/table.hpp"
 
 namespace convfilt {
 namespace {
@@ -41,7 +41,7 @@ struct Style {
 
 /// ", 8 rows"; "" for none.
 std::string and_rows(int rows) {
-  return rows == 0 ? "" : ", " + std::to_string(rows) + (rows == 1 ? " row" : " rows");
+  return rows == 0 ? "" : ", " + plural(std::uint64_t(rows), "row");
 }
 
 /// Whether the row was measured on a piece of the picture.
@@ -70,9 +70,7 @@ std::string bytes_as(std::optional<double> differing, int rows_compared) {
 /// A device, and the copy on it.
 std::string device_line(const DeviceFacts& facts) {
   std::string text = name_of(facts.location) + ": " + facts.peak.name;
-  if (facts.peak.threads > 0)
-    text += ", " + std::to_string(facts.peak.threads) +
-            (facts.peak.threads == 1 ? " thread" : " threads");
+  if (facts.peak.threads > 0) text += ", " + plural(std::uint64_t(facts.peak.threads), "thread");
   if (facts.location.kind == DeviceKind::emulator) return text + "; counts reads, tells no time";
   text += "; a copy of as many bytes: " + figure(facts.copy_ms) + " ms, " +
           figure(facts.bytes_per_second / kGiga) + " GB/s; fp32 peak ";
@@ -112,32 +110,6 @@ std::vector<Group> groups_of(std::span<const Comparison> comparisons) {
     }
   }
   return groups;
-}
-
-/// A line of a table: a contender on a device.
-struct Entry {
-  std::string contender;
-  Location location;
-
-  bool operator==(const Entry&) const = default;
-};
-
-std::vector<Entry> entries_of(const Group& group) {
-  std::vector<Entry> entries;
-  for (const Comparison* comparison : group) {
-    for (const Row& row : comparison->rows) {
-      const Entry entry{row.contender, row.location};
-      if (std::find(entries.begin(), entries.end(), entry) == entries.end())
-        entries.push_back(entry);
-    }
-  }
-  return entries;
-}
-
-const Row* row_of(const Comparison& comparison, const Entry& entry) {
-  for (const Row& row : comparison.rows)
-    if (Entry{row.contender, row.location} == entry) return &row;
-  return nullptr;
 }
 
 /// As figure(), but no wider than five letters below 1, and in thousands from 100,000 on.
@@ -186,15 +158,15 @@ std::optional<double> auto_over_best(const Comparison& comparison) {
 
 /// The lines of a brief table. Of many strategies they are those that lectures compare, auto's
 /// choice, the fastest, and what went wrong, so that the report fits a screen.
-std::vector<Entry> brief_entries(const Group& group) {
+std::vector<const Row*> brief_entries(const Group& group) {
   constexpr std::size_t kMany = 12;
   constexpr std::array kLectures = {"basic", "tiled-in", "tiled-out", "cached", "in-parts"};
-  std::vector<Entry> entries = entries_of(group);
+  std::vector<const Row*> entries = distinct_rows(group);
   if (entries.size() <= kMany) return entries;
-  std::erase_if(entries, [&](const Entry& entry) {
-    return std::ranges::count(kLectures, entry.contender) == 0 &&
+  std::erase_if(entries, [&](const Row* entry) {
+    return std::ranges::count(kLectures, entry->contender) == 0 &&
            std::ranges::none_of(group, [&](const Comparison* comparison) {
-             const Row* row = row_of(*comparison, entry);
+             const Row* row = row_like(*comparison, *entry);
              return row &&
                     (row->by_auto || (row->times && row->times->best == 1) ||
                      !broken_bound(*row, "").empty() || (!row->refusal.empty() && !row->refused));
@@ -203,7 +175,7 @@ std::vector<Entry> brief_entries(const Group& group) {
   return entries;
 }
 
-Table brief_table(const Group& group, const std::vector<Entry>& entries, const Style& style) {
+Table brief_table(const Group& group, const std::vector<const Row*>& entries, const Style& style) {
   std::size_t mark_width = 0;  // the text's, where columns are aligned
   for (const Comparison* comparison : group)
     for (const Row& row : comparison->rows)
@@ -220,8 +192,8 @@ Table brief_table(const Group& group, const std::vector<Entry>& entries, const S
   table.groups.resize(table.words = 2);
   Table::Line best{{"auto / family best", ""}, ""};
   std::vector<Table::Line> lines;
-  for (const Entry& entry : entries)
-    lines.push_back({{entry.contender, name_of(entry.location)}, ""});
+  for (const Row* entry : entries)
+    lines.push_back({{entry->contender, name_of(entry->location)}, ""});
   std::vector<bool> shown(entries.size());
   for (const Quantity& quantity : kQuantities) {
     // A row is marked beside the first figure that it has.
@@ -237,7 +209,7 @@ Table brief_table(const Group& group, const std::vector<Entry>& entries, const S
       table.head.push_back(short_label(problem.mask));
       table.groups.emplace_back(quantity.name);
       for (std::size_t k = 0; k < entries.size(); ++k) {
-        const Row* row = row_of(*comparison, entries[k]);
+        const Row* row = row_like(*comparison, *entries[k]);
         std::string cell;
         if (row && has(*row)) {
           cell = narrow(*quantity.of(*row));
@@ -261,14 +233,15 @@ Table brief_table(const Group& group, const std::vector<Entry>& entries, const S
 }
 
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
-std::string reasons_of(const Group& group, const std::vector<Entry>& entries, const Style& style) {
+std::string reasons_of(const Group& group, const std::vector<const Row*>& entries,
+                       const Style& style) {
   constexpr std::size_t kMostReasons = 2;
   Lists refusals, refused, failures;
-  for (const Entry& entry : entries) {
+  for (const Row* entry : entries) {
     for (const Comparison* comparison : group) {
-      const Row* row = row_of(*comparison, entry);
+      const Row* row = row_like(*comparison, *entry);
       if (!row || row->refusal.empty()) continue;
-      const std::string who = entry.contender + " on " + name_of(entry.location);
+      const std::string who = entry->contender + " on " + name_of(entry->location);
       const std::string mask = short_label(comparison->problem.mask);
       (row->refused ? refusals : failures).add(who + ": " + row->refusal, mask);
       if (row->refused) refused.add(who, mask);
@@ -297,44 +270,47 @@ std::string devices_of(const Group& group, const Style& style) {
   return text;
 }
 
-bool any(std::span<const Comparison> comparisons, auto holds) {
-  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& c) {
-    return std::any_of(c.rows.begin(), c.rows.end(),
-                       [&](const Row& row) { return holds(row, c.problem); });
-  });
-}
+/// What rows of a report have, which its legend explains.
+struct Seen {
+  bool by_auto = false, broken = false, judged = false, pieces = false, basic = false;
+  bool counted = false, textures = false, additions = false, library = false;
+  int runs = 0;  ///< up to how many a time is the median of; 0 where nothing is timed
 
-/// Up to how many runs a time is the median of; 0 where nothing is timed.
-int most_runs(std::span<const Comparison> comparisons) {
-  int runs = 0;
-  for (const Comparison& comparison : comparisons)
-    for (const Row& row : comparison.rows)
-      if (row.times) runs = std::max(runs, row.times->runs);
-  return runs;
-}
+  explicit Seen(std::span<const Comparison> comparisons) {
+    for (const Comparison& comparison : comparisons)
+      for (const Row& row : comparison.rows) {
+        by_auto |= row.by_auto;
+        broken |= !broken_bound(row, "").empty();
+        judged |= row.accuracy.has_value();
+        if (row.times) {
+          pieces |= is_piece(row, comparison.problem);
+          basic |= row.times->basic.has_value();
+          runs = std::max(runs, row.times->runs);
+        }
+        if (!row.counted) continue;
+        counted = true;
+        textures |= row.counted->texture_fetches > 0;
+        additions |= row.counted->atomic_adds > 0;
+        library |= row.counted->reuse == 0;
+      }
+  }
+};
 
-std::string brief_legend(std::span<const Comparison> comparisons, const Style& style) {
+std::string brief_legend(const Seen& seen, const Style& style) {
   std::string text;
-  if (const int runs = most_runs(comparisons); runs > 0)
+  if (seen.runs > 0)
     text += style.note("time: in copies of as many bytes there, the median of up to " +
-                       std::to_string(runs) + " runs, pixels already there");
-  if (any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); }))
+                       std::to_string(seen.runs) + " runs, pixels already there");
+  if (seen.counted)
     text += style.note(
         "reads, and sectors of 32 bytes: what threads ask for, counted in the emulator, caches or "
         "not");
   std::string marks;
-  const auto add = [&](const char* mark) {
-    marks += (marks.empty() ? "" : "; ") + std::string(mark);
-  };
-  if (any(comparisons, [](const Row& row, const Problem&) { return row.by_auto; }))
-    add("*: what auto takes, in its family");
-  if (any(comparisons,
-          [](const Row& row, const Problem&) { return !broken_bound(row, "").empty(); }))
-    add("!: wrong, beyond what its family promises");
-  if (any(comparisons, [](const Row& row, const Problem& problem) {
-        return row.times && is_piece(row, problem);
-      }))
-    add("~: on a piece of the picture, as the whole takes too long");
+  for (const auto& [is_there, mark] :
+       {std::pair{seen.by_auto, "*: what auto takes, in its family"},
+        {seen.broken, "!: wrong, beyond what its family promises"},
+        {seen.pieces, "~: on a piece of the picture, as the whole takes too long"}})
+    if (is_there) marks += (marks.empty() ? "" : "; ") + std::string(mark);
   return marks.empty() ? text : text + style.note(marks);
 }
 
@@ -345,16 +321,16 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
     text += style.heading(head.input + ": " + title_of(group.front()->problem));
     if (!style.markdown) text.pop_back();  // a screen has few lines
     const std::string gap = style.markdown ? "\n" : "";
-    const std::vector<Entry> entries = brief_entries(group);
+    const std::vector<const Row*> entries = brief_entries(group);
     text += devices_of(group, style) + gap;
     if (const Table table = brief_table(group, entries, style); !table.lines.empty())
       text += style.table(table) + gap;
     text += reasons_of(group, entries, style);
-    if (const std::size_t more = entries_of(group).size() - entries.size(); more > 0)
+    if (const std::size_t more = distinct_rows(group).size() - entries.size(); more > 0)
       text += style.note(std::to_string(more) +
                          " more, slower, just counted or refused here, are in --table full");
   }
-  return text + brief_legend(comparisons, style);
+  return text + brief_legend(Seen(comparisons), style);
 }
 
 // The full tables: one a comparison, a line a strategy and device.
@@ -384,26 +360,17 @@ Table::Line refused(const Row& row) {
   return {{name_in(row), std::string(name_of(row.family)), name_of(row.location)}, row.refusal};
 }
 
-bool has_baseline(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const Row& row) { return row.times && row.times->basic; });
-}
-
 /// Rows with times, and those that have neither times nor counts.
 Table timed_table(const Comparison& comparison) {
-  const auto& rows = comparison.rows;
-  const bool pieces = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.times && is_piece(row, comparison.problem);
-  });
-  const bool baseline = has_baseline(rows);
+  const Seen seen({&comparison, 1});
   Table table;
   table.head = {"strategy", "family", "device", "kernel ms", "spread",
                 "GPixel/s", "GB/s",   "x copy", "of roof",   "bound"};
-  if (baseline) table.head.push_back("x basic");
-  if (pieces) table.head.push_back("picture");
+  if (seen.basic) table.head.push_back("x basic");
+  if (seen.pieces) table.head.push_back("picture");
   append(table.head, kJudgement);
   table.words = 3;
-  for (const Row& row : rows) {
+  for (const Row& row : comparison.rows) {
     if (!row.times) {
       if (!row.counted) table.lines.push_back(refused(row));
       continue;
@@ -414,8 +381,8 @@ Table timed_table(const Comparison& comparison) {
          figure(t.ms.iqr), figure(t.pixels_per_second / kGiga), figure(t.bytes_per_second / kGiga),
          figure(t.copies), percent(t.roofline), t.memory_bound ? "memory" : "fp32"},
         ""};
-    if (baseline) line.cells.push_back(t.basic ? figure(*t.basic) : "");
-    if (pieces) line.cells.push_back(piece_in(row, comparison.problem));
+    if (seen.basic) line.cells.push_back(t.basic ? figure(*t.basic) : "");
+    if (seen.pieces) line.cells.push_back(piece_in(row, comparison.problem));
     append(line.cells, judgement(row));
     table.lines.push_back(std::move(line));
   }
@@ -427,9 +394,7 @@ Table counted_table(const Comparison& comparison) {
   table.head = {"strategy",    "family",        "device",         "global reads", "shared reads",
                 "atomic adds", "reuse",         "barriers/block", "ghost cells",  "picture",
                 "tile",        "shared writes", "sectors"};
-  const bool textures =
-      std::any_of(comparison.rows.begin(), comparison.rows.end(),
-                  [](const Row& row) { return row.counted && row.counted->texture_fetches > 0; });
+  const bool textures = Seen({&comparison, 1}).textures;
   if (textures) table.head.push_back("texture fetches");
   append(table.head, kJudgement);
   table.words = 3;
@@ -454,15 +419,11 @@ Table counted_table(const Comparison& comparison) {
 }
 
 std::string legend(std::span<const Comparison> comparisons, const Style& style) {
+  const Seen seen(comparisons);
   std::string text;
-  if (any(comparisons, [](const Row& row, const Problem&) { return row.by_auto; }))
-    text += style.note("* is what auto takes");
-  const int runs = most_runs(comparisons);
-  const bool pieces = any(comparisons, [](const Row& row, const Problem& problem) {
-    return row.times && is_piece(row, problem);
-  });
-  if (runs > 0) {
-    text += style.note("kernel ms: median of up to " + std::to_string(runs) +
+  if (seen.by_auto) text += style.note("* is what auto takes");
+  if (seen.runs > 0) {
+    text += style.note("kernel ms: median of up to " + std::to_string(seen.runs) +
                        " runs, with the pixels already on the device, in its caches where they "
                        "fit, and colour planes taken apart and put together; spread: between the "
                        "quartiles");
@@ -473,37 +434,23 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
         "of roof: the least time for the direct method, by bandwidth of the copy or by fp32 peak "
         "at 2 operations a tap, whichever binds, as a share of the time; above 100 % what needs "
         "fewer or cheaper operations");
-    if (any(comparisons,
-            [](const Row& row, const Problem&) { return row.times && row.times->basic; }))
-      text += style.note("x basic: times as fast as basic on that device");
+    if (seen.basic) text += style.note("x basic: times as fast as basic on that device");
   }
-  const bool counted =
-      any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); });
-  if (counted) {
+  if (seen.counted) {
     std::vector<std::string> accesses{"global reads"};
-    if (any(comparisons, [](const Row& row, const Problem&) {
-          return row.counted && row.counted->texture_fetches > 0;
-        }))
-      accesses.emplace_back("texture fetches");
-    if (any(comparisons, [](const Row& row, const Problem&) {
-          return row.counted && row.counted->atomic_adds > 0;
-        }))
-      accesses.emplace_back("atomic additions");
-    const bool by_library = any(comparisons, [](const Row& row, const Problem&) {
-      return row.counted && row.counted->reuse == 0;
-    });
+    if (seen.textures) accesses.emplace_back("texture fetches");
+    if (seen.additions) accesses.emplace_back("atomic additions");
     text += style.note(
         "reads, writes, additions, ghost cells, sectors of 32 bytes: counted in the emulator, per "
         "sample of the result; reuse: "
         "taps in the image over " +
-        listed(accesses) + (by_library ? ", blank where a library does the work" : ""));
+        listed(accesses) + (seen.library ? ", blank where a library does the work" : ""));
   }
-  if (counted || pieces)
+  if (seen.counted || seen.pieces)
     text += style.note(
         "picture: what the row was measured on, the whole, a piece from its middle, or a block "
         "there");
-  if (!any(comparisons, [](const Row& row, const Problem&) { return row.accuracy.has_value(); }))
-    return text;
+  if (!seen.judged) return text;
   return text + style.note("difference: the largest from the convolution in double precision, in " +
                            difference_unit(comparisons.front().problem) +
                            "; at that many samples, whole rows among them");

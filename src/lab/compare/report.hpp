@@ -1,9 +1,11 @@
-/// Comparisons as people read them: aligned text and Markdown.
+/// Comparisons as people read them, aligned text and Markdown; as programs read them, JSON and CSV;
+/// and JSON read back.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/lab/compare/comparison.hpp"
 
@@ -32,6 +34,12 @@ std::string text_report(std::span<const Comparison> comparisons, const ReportHea
                         std::size_t width = std::size_t(-1));
 
 std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// Every figure of the tables in full precision, its unit in its name; null where there is none.
+std::string json_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// The figures of json_report(), one line a row below the columns' names (RFC 4180).
+std::string csv_report(std::span<const Comparison> comparisons, const ReportHead& head);
 
 /// Reads what json_report() wrote; all but the masks' weights comes back. Throws IoError, with
 /// `path` in the message, where it is something else.

@@ -185,6 +185,12 @@ std::string divisions_panel(const Explanation& e, const Spot& spot) {
            std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
 }
 
+/// Whether each part of the mask has launches of its own, and is numbered in their order.
+bool is_launched_alone(const Explanation& e) {
+  const Geometry& g = *e.geometry;
+  return !e.strategy->has(Setting::part) || g.adding_x.sums * g.adding_y.sums == 0;
+}
+
 /// The parts of the mask, in the colours of the intervals that they reach from a block.
 std::string parts_panel(const Explanation& e, const Spot& spot) {
   const Geometry& g = *e.geometry;
@@ -194,7 +200,7 @@ std::string parts_panel(const Explanation& e, const Spot& spot) {
   const std::vector<int>&columns = g.adding_x.parts, &rows = g.adding_y.parts;
   const int across = int(columns.size()), down = int(rows.size());
   const int sums_x = std::min(across, g.adding_x.sums), sums_y = std::min(down, g.adding_y.sums);
-  const bool alone = sums_x == 0 || !e.strategy->has(Setting::part);
+  const bool alone = is_launched_alone(e);
   double top = 0;
   for (int y = 0; y < down; top += rows[std::size_t(y++)]) {
     double left = 0;
@@ -227,6 +233,12 @@ std::string parts_panel(const Explanation& e, const Spot& spot) {
 
 int launch_of(const Geometry& g, int block_x, int block_y) {
   return block_y % g.adding_y.steps * g.adding_x.steps + block_x % g.adding_x.steps + 1;
+}
+
+std::string number_of_first_part(const Explanation& e) {
+  const int across = int(e.geometry->adding_x.parts.size());
+  const int down = int(e.geometry->adding_y.parts.size());
+  return is_launched_alone(e) ? "1" : numbers(across - 1, across, down - 1, down);
 }
 
 std::vector<DrawPanel> adding_panels(const Explanation& e) {

@@ -14,6 +14,10 @@ namespace convfilt {
 /// numbered from the left and from above, from 0 on.
 int launch_of(const Geometry& geometry, int block_x, int block_y);
 
+/// The number that drawings and schedule give the part with the mask's first weight, which the
+/// geometry's block applies.
+std::string number_of_first_part(const Explanation& explanation);
+
 /// The drawings that say something of the strategy. They are none where output tiles do not
 /// overlap. The explanation must have a geometry, and outlive them.
 std::vector<DrawPanel> adding_panels(const Explanation& explanation);

@@ -117,8 +117,9 @@ std::string loading_words(const BlockTrace& trace) {
   for (const LoadStep& step : trace.loads) loads += step.loads;
   if (loads == steps * threads)
     return std::string("each thread loads one sample") + (steps > 1 ? " in each step" : "");
-  return std::to_string(std::lround(100.0 * loads / (double(steps) * threads))) +
-         " % of the threads load in a step on average";
+  return (steps > 1 ? "on average " : "") +
+         std::to_string(std::lround(100.0 * loads / (double(steps) * threads))) +
+         " % of the threads load a sample of the picture";
 }
 
 std::string loading_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {

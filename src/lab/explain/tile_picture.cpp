@@ -111,17 +111,24 @@ Box BlockBoxes::extent() const {
   return united(united(input, output), touched);
 }
 
+/// Whether blocks add their outputs under several parts of the mask.
+bool in_parts(const Geometry& g) {
+  return g.adding_x.parts.size() * g.adding_y.parts.size() > 1;
+}
+
 /// The boxes of block (tile_x, tile_y) of the grid.
 BlockBoxes boxes_of(const Explanation& e, int tile_x, int tile_y) {
   const Stretches x = stretches_of(e.axes.x, tile_x), y = stretches_of(e.axes.y, tile_y);
   const auto box = [&](Stretch Stretches::*of) {
     return Box{(x.*of).from, (y.*of).from, (x.*of).to, (y.*of).to};
   };
+  // Under the other parts of a mask in parts, neighbour blocks add to all of them.
+  const bool shares_all = in_parts(*e.geometry);
   return {{0, 0, double(e.problem.width), double(e.problem.height)},
           box(&Stretches::input),
           box(&Stretches::output),
           box(&Stretches::result),
-          box(&Stretches::own),
+          shares_all ? Box{0, 0, 0, 0} : box(&Stretches::own),
           box(&Stretches::touched),
           e.axes.x.step < e.axes.x.tile || e.axes.y.step < e.axes.y.tile};
 }
@@ -131,6 +138,13 @@ void draw_cells(Panel& panel, const BlockBoxes& boxes) {
   const Box extent = boxes.extent();
   if (boxes.overlap) {
     fill(panel, boxes.output, kIdleOutputCell);
+    const auto& [left, top, right, bottom] = boxes.input;
+    const Box inside = common(boxes.input, boxes.image);
+    for (const Box& ghosts : {Box{left, top, right, inside.top},
+                              {left, inside.bottom, right, bottom},
+                              {left, inside.top, inside.left, inside.bottom},
+                              {inside.right, inside.top, right, inside.bottom}})
+      fill(panel, ghosts, kGhostCell);
     fill(panel, boxes.result, kSharedOutputCell);
     fill(panel, common(boxes.own, boxes.result), kOutputCell);
   } else {
@@ -203,10 +217,24 @@ std::string title_of(const Explanation& e) {
          std::to_string(accesses) + " = " + short_number(double(taps) / double(accesses));
 }
 
-std::string threads_of(const Explanation& e) {
+bool is_within(const Box& box, const Box& around) {
+  return box.left >= around.left && box.top >= around.top && box.right <= around.right &&
+         box.bottom <= around.bottom;
+}
+
+/// What a block's threads do. Where the result's edge cuts its output tile, only a trace tells how
+/// many of them compute.
+std::string threads_of(const Explanation& e, const BlockBoxes& block, const BlockTrace* trace) {
   const Geometry& g = *e.geometry;
   const int threads = g.block_columns * g.block_rows;
   if (threads == 0) return "";
+  const bool is_cut = !block.overlap && !is_within(block.output, block.result);
+  if (is_cut && !trace) return plural(threads, "thread");
+  if (is_cut && g.loading_threads > 0)
+    return plural(g.loading_threads, "thread") + " load, " +
+           std::to_string(std::ranges::count_if(
+               trace->threads, [](const ThreadUses& thread) { return thread.count > 0; })) +
+           " compute";
   if (g.loading_threads == 0) return plural(threads, "thread");
   const std::string load = std::to_string(g.loading_threads),
                     rest = std::to_string(g.computing_threads);
@@ -332,10 +360,15 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
   const Geometry& g = *e.geometry;
   const std::string border(name_of(e.problem.border));
   Legend legend;
-  legend.cells(kOutputCell, corner.overlap ? "outputs of this block alone" : "output tile");
+  if (!corner.overlap)
+    legend.cells(kOutputCell, "output tile");
+  else if (!in_parts(g))
+    legend.cells(kOutputCell, "outputs of this block alone");
   if (corner.overlap) {
     legend.cells(kSharedOutputCell, "outputs that neighbour blocks add to as well");
     legend.cells(kIdleOutputCell, "not in the result");
+    if (!empty(corner.input) && !is_within(corner.input, corner.image))
+      legend.cells(kGhostCell, "ghost cells: border " + border);
   } else {
     const bool moved = g.lead_x != 0 || g.lead_y != 0;
     if (g.in_columns > 0 && (g.in_columns > g.out_columns || g.in_rows > g.out_rows || moved))
@@ -347,10 +380,10 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
   }
   if (!turns.empty()) legend.cells(turn_kind(1), "colour and number: " + turns);
   if (idle) legend.cells(kIdleThread, "threads without a sample or an output");
-  const bool in_parts = corner.overlap && g.out_columns - g.in_columns + 1 < e.problem.mask.width;
   legend.edge(kMaskEdge, !corner.overlap ? "one output, and the mask over it"
-                         : in_parts      ? "one sample, and where it is added under the first part"
-                                         : "one sample, and where it is added");
+                         : in_parts(g)   ? "one sample, and where it is added under part " +
+                                             number_of_first_part(e)
+                                       : "one sample, and where it is added");
   legend.edge(kImageEdge, "edge of the image");
   if (threads) legend.edge(kThreadsEdge, "block of threads, thread (0, 0) marked");
   return legend;
@@ -411,12 +444,14 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   const std::vector<DrawPanel> of_adding = adding_panels(e);
   drawings.insert(drawings.end(), of_adding.begin(), of_adding.end());
   const bool steps = trace && !trace->steps.empty();
-  const std::string launch =
-      e.geometry->adding_x.divisions > 0 ? "the division, the part" : "the launch, the part";
-  const std::string turns = steps && of_adding.empty() ? "the step of a load or an output"
-                            : steps                    ? "the step of a load, " + launch
-                            : of_adding.empty()        ? ""
-                                                       : launch;
+  std::string turns = steps && of_adding.empty() ? "the step of a load or an output"
+                      : steps                    ? "the step of a load"
+                                                 : "";
+  for (const auto& [is_drawn, what] :
+       {std::pair{!of_adding.empty() && e.geometry->adding_x.divisions > 0, "the division"},
+        {!of_adding.empty() && e.geometry->adding_x.divisions == 0, "the launch"},
+        {in_parts(*e.geometry), "the part"}})
+    if (is_drawn) turns += (turns.empty() ? "" : ", ") + std::string(what);
   const bool idle = threads_drawn && idles(*trace);
   const Legend legend = legend_of(e, corner, threads_drawn, idle, turns);
 
@@ -438,14 +473,14 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   };
   Panel title(page, place(0, 0, page.width, kTitleRow), {0, 0, double(page.width), kTitleRow});
   title.words(page.width / 2.0, kTitleRow / 2.0, title_of(e), Align::centre, true);
-  const std::string threads = threads_of(e);
   const int top = kTitleRow, bottom = kTitleRow + kImageRow;
-  std::string script = title.script() +
-                       image_panel(e, corner, other, page, place(15, top, 470, bottom)) +
-                       block_panel(e, corner, page, place(475, top, 795, bottom), OutputAt{0, 0},
-                                   block_words(e, "A, corner", 0, 0), threads) +
-                       block_panel(e, other, page, place(800, top, 1115, bottom), at,
-                                   block_words(e, name_of_other(e, at), index.x, index.y), threads);
+  std::string script =
+      title.script() + image_panel(e, corner, other, page, place(15, top, 470, bottom)) +
+      block_panel(e, corner, page, place(475, top, 795, bottom), OutputAt{0, 0},
+                  block_words(e, "A, corner", 0, 0), threads_of(e, corner, nullptr)) +
+      block_panel(e, other, page, place(800, top, 1115, bottom), at,
+                  block_words(e, name_of_other(e, at), index.x, index.y),
+                  threads_of(e, other, at && trace ? &*trace : nullptr));
   for (int k = 0; k < count; ++k) {
     const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "src/lab/plot.hpp"
 #include "src/lab/explain/explain.hpp"
+#include "src/lab/plot.hpp"
 
 namespace convfilt {
 

@@ -11,6 +11,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/compare/spread.hpp"
 #include "src/lab/try/gpu_program.hpp"
 #include "src/lab/try/launch_check.hpp"
@@ -951,12 +952,9 @@ void take_masks(const std::vector<Guess>& guesses, const Fit& fit, bool is_told,
                                    first + ": " + fit.first.faults.front().text +
                                    "; --mask-size says which is meant"});
   } else if (!fit.is_right && fit.ends && !others.empty() && !is_told) {
-    std::string list;
-    for (std::size_t i = 0; i < others.size(); ++i)
-      list += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + others[i];
     const std::string why = taken.why.substr(0, taken.why.find(';'));
     verdict.why_masks = (why.empty() ? "which comes nearest" : why) + "; it is wrong under " +
-                        list + ", too; --mask-size says another";
+                        listed(others) + ", too; --mask-size says another";
   }
 }
 

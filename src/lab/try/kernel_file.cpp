@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/try/host_launch.hpp"
 
 namespace convfilt {
@@ -116,13 +117,20 @@ bool is_never(std::string_view line) {
   return words == "#if0" || words == "#iffalse";
 }
 
+/// Calls visit(begin, end, line) for each line of the text.
+template <class Visit>
+void for_lines(const std::string& text, const Visit& visit) {
+  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    visit(at, end, std::string_view(text).substr(at, end - at));
+  }
+}
+
 /// Blanks what the preprocessor never lets through, and its own lines.
 void blank_directives(std::string& code) {
   int depth = 0;  // of what `#if 0` leaves out
   bool goes_on = false;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = std::min(code.find('\n', at), code.size());
-    const std::string_view line = std::string_view(code).substr(at, end - at);
+  for_lines(code, [&](std::size_t begin, std::size_t end, std::string_view line) {
     const std::size_t hash = line.find_first_not_of(" \t");
     const bool is_own = goes_on || (hash != line.npos && line[hash] == '#');
     const bool is_if = !goes_on && is_directive(line, "if");
@@ -134,9 +142,8 @@ void blank_directives(std::string& code) {
       depth = 1;
     }
     goes_on = is_own && (line.ends_with("\\") || line.ends_with("\\\r"));
-    if (depth > 0 || is_own) blank(code, at, end);
-    at = end + 1;
-  }
+    if (depth > 0 || is_own) blank(code, begin, end);
+  });
 }
 
 /// A function, or its declaration, at the level of the file or of a namespace.
@@ -269,14 +276,9 @@ std::vector<Parameter> parameters_of(Tokens tokens, std::size_t open, std::size_
   return parameters;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// Whether a name is one of the words, whatever the case of its letters.
 bool matches(const std::string& name, const char* words) {
-  return name.size() <= kMostName && std::regex_match(lower(name), std::regex(words));
+  return name.size() <= kMostName && std::regex_match(lower_case(name), std::regex(words));
 }
 
 constexpr const char* kMaskWords = "m|f|k|d_?(m|f)|.*(mask|filter|kernel|weight|coef|tap).*";
@@ -510,47 +512,40 @@ std::vector<const Token*> constant_arrays(Tokens tokens) {
   return arrays;
 }
 
+/// Whether a line includes a header whose name begins like that.
+bool includes(std::string_view line, std::initializer_list<std::string_view> names) {
+  const std::size_t open = line.find_first_of("<\"");
+  return is_directive(line, "include") && open != line.npos &&
+         std::ranges::any_of(
+             names, [&](std::string_view name) { return line.substr(open + 1).starts_with(name); });
+}
+
 /// What the host has no need of: CUDA's headers, and those that courses have around it.
 bool is_left_out(std::string_view line) {
-  if (!is_directive(line, "include")) return false;
-  const std::size_t open = line.find_first_of("<\"");
-  if (open == line.npos) return false;
-  const std::string_view name = line.substr(open + 1);
-  for (const std::string_view begin :
-       {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
-        "vector_types.h", "helper_", "math_constants.h", "sm_"})
-    if (name.starts_with(begin)) return true;
-  return false;
+  return includes(line,
+                  {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
+                   "vector_types.h", "helper_", "math_constants.h", "sm_"});
 }
 
-/// Headers for the host part of homework, which nobody has here.
+/// Headers for the host part of homework, which are not here.
 bool is_courses(std::string_view line) {
-  if (!is_directive(line, "include")) return false;
-  const std::size_t open = line.find_first_of("<\"");
-  return open != line.npos && (line.substr(open + 1).starts_with("wb.h") ||
-                               line.substr(open + 1).starts_with("gputk.h"));
+  return includes(line, {"wb.h", "gputk.h"});
 }
 
-template <class Is>
-void blank_lines(std::string& text, const Is& is_blank) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (is_blank(std::string_view(text).substr(at, end - at))) blank(text, at, end);
-    at = end + 1;
-  }
+void blank_lines(std::string& text, bool (*is_blank)(std::string_view line)) {
+  for_lines(text, [&](std::size_t begin, std::size_t end, std::string_view line) {
+    if (is_blank(line)) blank(text, begin, end);
+  });
 }
 
 /// The macros that stand for __global__.
 std::vector<std::string> macros_for_kernels(const std::string& code) {
   std::vector<std::string> names;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = std::min(code.find('\n', at), code.size());
-    const std::string_view line = std::string_view(code).substr(at, end - at);
-    at = end + 1;
-    if (!is_directive(line, "define") || line.find("__global__") == line.npos) continue;
+  for_lines(code, [&](std::size_t, std::size_t, std::string_view line) {
+    if (!is_directive(line, "define") || line.find("__global__") == line.npos) return;
     const std::vector<Token> tokens = tokens_of(line);
     if (tokens.size() > 3 && tokens[2].is_name()) names.emplace_back(tokens[2].text);
-  }
+  });
   return names;
 }
 
@@ -680,23 +675,17 @@ std::optional<int> take_number(std::string_view text, std::size_t& at) {
   return std::stoi(std::string(text.substr(begin, at - begin)));
 }
 
-void skip_blanks(std::string_view text, std::size_t& at) {
-  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
-}
-
-/// "16x16", "16 x 16 x 1" or "256" at a place, which then stands behind.
-std::vector<int> take_sides(std::string_view text, std::size_t& at) {
+/// "16x16", "16 x 16 x 1" or "256" at a place.
+std::vector<int> sides_at(std::string_view text, std::size_t at) {
+  static const std::regex kSides(
+      "[ \\t]*([0-9]{1,6})(?![0-9])(?:[ \\t]*x[ \\t]*([0-9]{1,6})(?![0-9])"
+      "(?:[ \\t]*x[ \\t]*([0-9]{1,6})(?![0-9]))?)?");
   std::vector<int> sides;
-  while (sides.size() < 3) {
-    skip_blanks(text, at);
-    const std::optional<int> side = take_number(text, at);
-    if (!side) break;
-    sides.push_back(*side);
-    std::size_t next = at;
-    skip_blanks(text, next);
-    if (next >= text.size() || text[next] != 'x') break;
-    at = next + 1;
-  }
+  std::cmatch found;
+  if (std::regex_search(text.data() + at, text.data() + text.size(), found, kSides,
+                        std::regex_constants::match_continuous))
+    for (std::size_t i = 1; i < found.size() && found[i].matched; ++i)
+      sides.push_back(std::stoi(found[i].str()));
   return sides;
 }
 
@@ -889,23 +878,11 @@ void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>
 }  // namespace
 
 const char* name_of(KernelArgument argument) {
-  switch (argument) {
-    case KernelArgument::in: return "in";
-    case KernelArgument::out: return "out";
-    case KernelArgument::mask: return "mask";
-    case KernelArgument::width: return "width";
-    case KernelArgument::height: return "height";
-    case KernelArgument::depth: return "depth";
-    case KernelArgument::mask_width: return "mask_width";
-    case KernelArgument::mask_height: return "mask_height";
-    case KernelArgument::mask_depth: return "mask_depth";
-    case KernelArgument::out_width: return "out_width";
-    case KernelArgument::out_height: return "out_height";
-    case KernelArgument::out_depth: return "out_depth";
-    case KernelArgument::radius: return "radius";
-    case KernelArgument::channels: return "channels";
-  }
-  return "";
+  constexpr const char* kNames[] = {
+      "in",          "out",        "mask",      "width",      "height",    "depth",  "mask_width",
+      "mask_height", "mask_depth", "out_width", "out_height", "out_depth", "radius", "channels"};
+  static_assert(std::size(kNames) == std::size_t(KernelArgument::channels) + 1);
+  return kNames[std::size_t(argument)];
 }
 
 std::string to_string(const Extent& extent) {
@@ -1113,7 +1090,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
 
   const std::vector<LaunchLine> lines = launch_lines(shown);
   const auto sides_in = [&](const LaunchLine& line, std::size_t at) -> std::optional<BlockSides> {
-    const std::vector<int> sides = take_sides(line.text, at);
+    const std::vector<int> sides = sides_at(line.text, at);
     if (sides.empty()) return std::nullopt;
     if (sides.size() > 2 && sides[2] != 1 && kernel.dimensions != 3)
       fail_at(line.at, "a block of three dimensions, and the kernel is not told a depth");

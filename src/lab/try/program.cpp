@@ -9,9 +9,10 @@
 #include <random>
 #include <sstream>
 
-#include "src/lab/try/runtime/call.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/lab/try/runtime/call.hpp"
+#include "src/picture/modules.hpp"
 
 namespace convfilt {
 namespace {
@@ -92,6 +93,43 @@ void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& f
     throw NoVerdictError("cannot write " + quoted_name(file.string()) + "; is the disk full?");
 }
 
+std::string complaint(std::string words, const std::string& copy, const std::string& path) {
+  words = with_name(std::move(words), copy, path);
+  std::istringstream lines(words);
+  std::string text;
+  int count = 0;
+  for (std::string line; count < 12 && std::getline(lines, line);)
+    if (count > 0 || line.find("error:") != line.npos || line.find("Error:") != line.npos ||
+        line.find("undefined reference") != line.npos ||
+        line.find("multiple definition") != line.npos) {
+      text += "\n" + printable_name(line);
+      ++count;
+    }
+  return text;
+}
+
+fs::path lesson_sources() {
+  std::error_code error;
+  const fs::path program = fs::canonical("/proc/self/exe", error);
+  const fs::path folder = (program.parent_path() / CONVFILT_LESSON_FROM_PROGRAM).lexically_normal();
+  if (!fs::exists(folder / "src/lab/try/runtime/runner.cpp", error))
+    throw NoVerdictError("the sources of the emulator for kernels are not in " +
+                         quoted_name(folder.string()) + "; install convfilt again");
+  return folder;
+}
+
+fs::path lesson_library() {
+  // A program that was packed for another machine has it beside its modules.
+  const fs::path installed = installed_modules_folder();
+  for (const fs::path& folder : {installed, fs::path(modules_folder())}) {
+    std::error_code error;
+    fs::path library = folder / "libconvfilt_lesson.a";
+    if (fs::exists(library, error)) return library;
+  }
+  throw NoVerdictError("the emulator for kernels, libconvfilt_lesson.a, is not in " +
+                       quoted_name(installed.string()) + "; install convfilt again");
+}
+
 LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu",
                  library = lesson_library();
@@ -148,10 +186,11 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   };
   // Every access of the kernel's own code becomes a call, which the machine answers. A local
   // variable that nobody sets holds no 0 by luck.
-  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
-           "-ftrivial-auto-var-init=pattern", "-Wvla",
-           (root / "src/lab/try/runtime/runner.cpp").string(), "-o", (folder / "runner.o").string()},
-          false);
+  compile(
+      {"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-ftrivial-auto-var-init=pattern",
+       "-Wvla", (root / "src/lab/try/runtime/runner.cpp").string(), "-o",
+       (folder / "runner.o").string()},
+      false);
   refuse_variable_arrays(contents_of(folder / "said"), copy.string());
   const std::string guard = (root / "src/lab/try/runtime/guard.cpp").string();
   compile({guard, (folder / "runner.o").string(), guard, library.string(), "-o",

@@ -8,8 +8,8 @@
 
 #include "kernels/plan.hpp"
 #include "kernels/problem.hpp"
+#include "src/lab/process.hpp"
 #include "src/lab/try/kernel_file.hpp"
-#include "src/lab/try/process.hpp"
 
 namespace convfilt {
 
@@ -86,6 +86,17 @@ void write_student(const KernelFile& kernel, bool for_host, const std::filesyste
 
 /// Writes a trial's mask and samples, as the runners read them.
 void write_trial(const KernelFile& kernel, const Trial& trial, const std::filesystem::path& file);
+
+/// A compiler's words with the user's name for the file, from the first error on.
+std::string complaint(std::string words, const std::string& copy, const std::string& path);
+
+/// The folder below which src/lab/try/runtime lies, beside the installed program. Throws
+/// NoVerdictError where it is missing.
+std::filesystem::path lesson_sources();
+
+/// The library that each student's kernel is linked with: the machine that runs its threads, and
+/// main(). It lies where codec modules do. Throws NoVerdictError where it is missing.
+std::filesystem::path lesson_library();
 
 class LessonProgram {
  public:

@@ -63,15 +63,15 @@ double median_seconds(Plan& plan, const Image& in, Image& out, int runs) {
   return spread_of(ms).median / 1e3;
 }
 
+Problem problem_of(int width, int height, int channels, Depth depth, Mask mask = {}) {
+  return {width, height, channels, depth, Problem().border, 0, std::move(mask)};
+}
+
 /// Seconds of one core for a sample; nothing where no strategy takes it.
 std::optional<double> cpu_sample(const Machine& machine, Family family, const Image& picture,
                                  Mask mask, int runs) {
-  Problem problem;
-  problem.width = picture.width();
-  problem.height = picture.height();
-  problem.channels = picture.channels();
-  problem.depth = picture.depth();
-  problem.mask = std::move(mask);
+  const Problem problem = problem_of(picture.width(), picture.height(), picture.channels(),
+                                     picture.depth(), std::move(mask));
   const Strategy* strategy = first_in_order(family, DeviceKind::cpu, problem, machine);
   if (!strategy) return {};
   PlanOptions how;
@@ -79,15 +79,6 @@ std::optional<double> cpu_sample(const Machine& machine, Family family, const Im
   Image out(problem.width, problem.height, problem.channels, problem.depth);
   const auto plan = strategy->prepare(problem, DeviceKind::cpu, how);
   return median_seconds(*plan, picture, out, runs) / (double(problem.width) * problem.height);
-}
-
-Problem problem_of(const TuneGrid::Size& size, int channels, Depth depth) {
-  Problem problem;
-  problem.width = size.width;
-  problem.height = size.height;
-  problem.channels = channels;
-  problem.depth = depth;
-  return problem;
 }
 
 /// One depth, channel count and size on a GPU.
@@ -252,8 +243,7 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
   if (!(copy_ms > 0)) throw DeviceError("CUDA device " + device.name + ": a copy took no time");
   rates.copy_rate = 2e3 * double(kCopiedBytes) / copy_ms;
 
-  Problem problem = problem_of({2048, 2048}, 3, Depth::f32);
-  problem.mask = random_mask(Weights::bits16, 3, 3);
+  const Problem problem = problem_of(2048, 2048, 3, Depth::f32, random_mask(Weights::bits16, 3, 3));
   const Strategy* strategy = cheapest(Family::direct, device, problem, machine, nullptr).strategy;
   if (!strategy) throw DeviceError("CUDA device " + device.name + ": no strategy runs there");
   PlanOptions how;
@@ -304,7 +294,8 @@ MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
     for (const Depth depth : kDepths) {
       for (const int channels : kChannels) {
         const Image picture = noise_picture(size.width, size.height, channels, depth);
-        TunePoint point{device, grid, problem_of(size, channels, depth), picture};
+        TunePoint point{device, grid, problem_of(size.width, size.height, channels, depth),
+                        picture};
         measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
         measure_masks(
             measured, point, all_of(Family::separable), grid.lines,
@@ -363,8 +354,7 @@ std::string changes(const Profile* before, const Profile& now, const CudaDevice*
   std::string shown;
   const auto compare_choices = [&](Family family, const TuneGrid::Size& size, Depth depth,
                                    int channels, const Mask& mask) {
-    Problem problem = problem_of(size, channels, depth);
-    problem.mask = mask;
+    const Problem problem = problem_of(size.width, size.height, channels, depth, mask);
     const Cheapest was = cheapest(family, *device, problem, machine, before);
     const Cheapest is = cheapest(family, *device, problem, machine, &now);
     if (!is.strategy) return;

@@ -160,26 +160,20 @@ struct Destroy {
   void operator()(auto* object) const { kDestroy(object); }
 };
 
-template <int kChannels, class T>
-void copy_reversed(const T* from, T* to, int width) {
-  for (int x = 0; x < width; ++x, from += kChannels, to += kChannels) {
-    to[0] = from[2];
-    to[1] = from[1];
-    to[2] = from[0];
-    if constexpr (kChannels == 4) to[3] = from[3];
-  }
+/// Exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and back.
+template <class T>
+void swap_red_and_blue(T* row, int width, int channels) {
+  if (channels < 3) return;
+  for (T* end = row + std::ptrdiff_t(width) * channels; row != end; row += channels)
+    std::swap(row[0], row[2]);
 }
 
-/// Copies a row of the header's depth and channels, and exchanges the first and the third of 3 or 4
-/// channels: BGR becomes RGB, and back.
+/// Copies a row of the header's depth and channels, and does the same. Swapping in place takes
+/// fewer instructions than to copy sample by sample.
 inline void copy_row_reversed(const std::byte* from, std::byte* to, const Header& header) {
-  if (header.channels == 1) {
-    std::copy_n(from, row_bytes(header), to);
-    return;
-  }
+  std::copy_n(from, row_bytes(header), to);
   with_depth(header.depth, [&]<class T>(TypeTag<T>) {
-    const auto copy = header.channels == 3 ? copy_reversed<3, T> : copy_reversed<4, T>;
-    copy(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), header.width);
+    swap_red_and_blue(reinterpret_cast<T*>(to), header.width, header.channels);
   });
 }
 

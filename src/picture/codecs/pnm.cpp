@@ -90,14 +90,6 @@ float swap_bytes(float value) {
   return std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
 }
 
-/// Pixels of red, green, blue in the order blue, green, red, or back.
-template <class T>
-void swap_red_and_blue(T* row, int width, int channels) {
-  if (channels < 3) return;
-  for (T* end = row + std::ptrdiff_t(width) * channels; row != end; row += channels)
-    std::swap(row[0], row[2]);
-}
-
 /// Eight pixels a byte, the first in the highest bit, 1 for black. The packed bytes may be the end
 /// of the row that they become.
 void unpack_bits(const unsigned char* packed, unsigned char* row, int width) {

@@ -161,8 +161,7 @@ class WebpWriter : public WholeWriter {
                        size_text(header.width, header.height) +
                        "; write another format, such as png");
     }
-    if (!header.metadata.iptc.empty())
-      warnings_.push_back("WebP has no place for IPTC; it is left out");
+    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
   /// libwebp's lossless encoder takes 30 bytes a pixel for noise, measured.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -402,6 +403,20 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
   note_rest(bytes, at, facts);
 }
 
+/// How many channels of an OpenEXR are no colours or alpha. Their list has a name and 16 bytes for
+/// each, up to an empty name; nothing if it has another length.
+std::optional<int> other_channels(std::string_view list) {
+  constexpr std::size_t kOfChannel = 17;
+  constexpr std::string_view kRead[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
+  int others = 0;
+  for (std::size_t at = 0, end; (end = list.find('\0', at)) != list.npos; at = end + kOfChannel) {
+    if (end == at) return end + 1 == list.size() ? std::optional(others) : std::nullopt;
+    others +=
+        std::find(std::begin(kRead), std::end(kRead), list.substr(at, end - at)) == std::end(kRead);
+  }
+  return std::nullopt;
+}
+
 /// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
 /// would take what follows a value of another length for attributes, of up to 2 GiB.
 bool has_size_of_type(Bytes value, std::string_view type) {
@@ -416,28 +431,7 @@ bool has_size_of_type(Bytes value, std::string_view type) {
       {"v3d", 24},        {"v3f", 12},      {"v3i", 12}};
   for (const auto& [name, size] : kFixed)
     if (type == name) return value.size() == size;
-  if (type != "chlist") return true;
-  // Channels, each a name and 16 bytes, up to an empty name.
-  constexpr std::size_t kOfChannel = 16;
-  for (std::size_t at = 0; at < value.size();) {
-    const std::size_t begin = at;
-    while (at < value.size() && value[at] != 0) ++at;
-    if (at == begin) return at + 1 == value.size();
-    at += 1 + kOfChannel;
-  }
-  return false;
-}
-
-/// How many channels of an OpenEXR, a list of names and 16 bytes each, are no colours or alpha.
-int other_channels(std::string_view list) {
-  constexpr std::size_t kOfChannel = 17;
-  constexpr std::string_view kRead[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
-  int others = 0;
-  for (std::size_t at = 0, end; (end = list.find('\0', at)) != list.npos && end > at;
-       at = end + kOfChannel)
-    others +=
-        std::find(std::begin(kRead), std::end(kRead), list.substr(at, end - at)) == std::end(kRead);
-  return others;
+  return type != "chlist" || other_channels(text_of(value));
 }
 
 struct ExrHeader {
@@ -476,7 +470,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
       facts->copies = 2;
     }
     if (name == "compression" && size == 1) header.compression = bytes[value];
-    if (const int others = name == "channels" ? other_channels(all.substr(value, size)) : 0)
+    const int others = name == "channels" ? other_channels(all.substr(value, size)).value_or(0) : 0;
+    if (others > 0)
       context.leaves_out("its channels beside colours and alpha are not read (" +
                          std::to_string(others) + ")");
     at = value + size;

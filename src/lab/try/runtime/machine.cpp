@@ -801,24 +801,12 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 const char* name_of(Fault fault) {
-  switch (fault) {
-    case Fault::outside_read: return "outside_read";
-    case Fault::outside_write: return "outside_write";
-    case Fault::write_to_input: return "write_to_input";
-    case Fault::unset_shared: return "unset_shared";
-    case Fault::early_shared: return "early_shared";
-    case Fault::unset_output: return "unset_output";
-    case Fault::race: return "race";
-    case Fault::write_race: return "write_race";
-    case Fault::lost_update: return "lost_update";
-    case Fault::same_shared: return "same_shared";
-    case Fault::twice: return "twice";
-    case Fault::same_twice: return "same_twice";
-    case Fault::left_barrier: return "left_barrier";
-    case Fault::other_barrier: return "other_barrier";
-    case Fault::absent_lane: return "absent_lane";
-  }
-  return "";
+  constexpr const char* kNames[] = {
+      "outside_read", "outside_write", "write_to_input", "unset_shared",  "early_shared",
+      "unset_output", "race",          "write_race",     "lost_update",   "same_shared",
+      "twice",        "same_twice",    "left_barrier",   "other_barrier", "absent_lane"};
+  static_assert(std::size(kNames) == std::size_t(Fault::absent_lane) + 1);
+  return kNames[std::size_t(fault)];
 }
 
 std::size_t static_shared() {

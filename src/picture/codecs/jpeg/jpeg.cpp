@@ -24,7 +24,6 @@ namespace convfilt {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-constexpr double kCentimetresPerInch = 2.54;
 
 /// How libjpeg's functions are left: with `jump`, and with what went wrong.
 struct Exit {
@@ -104,7 +103,7 @@ std::optional<Metadata::Resolution> resolution_of(const jpeg_decompress_struct& 
   constexpr int kPerInch = 1, kPerCentimetre = 2;
   if (!info.saw_JFIF_marker || info.X_density == 0 || info.Y_density == 0) return std::nullopt;
   const double unit = info.density_unit == kPerInch         ? 1
-                      : info.density_unit == kPerCentimetre ? kCentimetresPerInch
+                      : info.density_unit == kPerCentimetre ? Metadata::kCentimetresPerInch
                                                             : 0;
   if (unit == 0) return std::nullopt;
   return Metadata::Resolution{info.X_density * unit, info.Y_density * unit};

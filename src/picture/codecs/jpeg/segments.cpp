@@ -166,37 +166,25 @@ std::optional<Bytes> joined_packet(View packet, View extension) {
 }
 
 /// The parts of extensions by their names, each with its full length and where it belongs.
-class Extensions {
- public:
-  void add(View part) {
-    if (part.size() < kGuid + 8) return;
-    const std::string guid(text_of(part.first(kGuid)));
-    all_[guid].push_back(part.subspan(kGuid));
-  }
+using Extensions = std::map<std::string, std::vector<View>>;
 
-  /// The extension that the packet asks for; nothing where parts are missing or lie wrongly.
-  std::optional<Bytes> of(View packet) const {
-    for (const auto& [guid, parts] : all_) {
-      if (text_of(packet).find(guid) != std::string_view::npos) return joined(parts);
-    }
-    return std::nullopt;
+/// The extension that the packet asks for; nothing where parts are missing or lie wrongly.
+std::optional<Bytes> extension_of(View packet, Extensions& extensions) {
+  const auto asked = std::find_if(extensions.begin(), extensions.end(), [&](const auto& named) {
+    return text_of(packet).find(named.first) != std::string_view::npos;
+  });
+  if (asked == extensions.end()) return std::nullopt;
+  std::vector<View>& parts = asked->second;
+  std::sort(parts.begin(), parts.end(),
+            [](View a, View b) { return big_endian(a, 4, 4) < big_endian(b, 4, 4); });
+  Bytes bytes;
+  for (const View part : parts) {
+    if (big_endian(part, 4, 4) != bytes.size()) return std::nullopt;
+    append(bytes, part.subspan(8));
   }
-
- private:
-  static std::optional<Bytes> joined(std::vector<View> parts) {
-    std::sort(parts.begin(), parts.end(),
-              [](View a, View b) { return big_endian(a, 4, 4) < big_endian(b, 4, 4); });
-    Bytes bytes;
-    for (const View part : parts) {
-      if (big_endian(part, 4, 4) != bytes.size()) return std::nullopt;
-      append(bytes, part.subspan(8));
-    }
-    if (bytes.size() != big_endian(parts.front(), 0, 4)) return std::nullopt;
-    return bytes;
-  }
-
-  std::map<std::string, std::vector<View>> all_;
-};
+  if (bytes.size() != big_endian(parts.front(), 0, 4)) return std::nullopt;
+  return bytes;
+}
 
 /// XML without the "<?xpacket ...?>" around it.
 std::string_view without_wrapper(std::string_view xml) {
@@ -300,7 +288,10 @@ Contents contents_of(const std::vector<Segment>& segments) {
     if (is(kApp1, kExif) && metadata.exif.empty())
       append(metadata.exif, payload.subspan(kExif.size()));
     if (is(kApp1, kXmp) && metadata.xmp.empty()) append(metadata.xmp, payload.subspan(kXmp.size()));
-    if (is(kApp1, kExtension)) extensions.add(payload.subspan(kExtension.size()));
+    if (is(kApp1, kExtension) && payload.size() >= kExtension.size() + kGuid + 8) {
+      const View part = payload.subspan(kExtension.size());
+      extensions[std::string(text_of(part.first(kGuid)))].push_back(part.subspan(kGuid));
+    }
     if (is(kApp2, kIcc) && payload.size() >= kIcc.size() + 2)
       profile.push_back(payload.subspan(kIcc.size()));
     if (is(kApp2, kPictures) && !std::exchange(contents.announces_more, true))
@@ -316,7 +307,7 @@ Contents contents_of(const std::vector<Segment>& segments) {
       contents.left_out.push_back("parts of its colour profile are missing; it is left out");
   }
   if (text_of(metadata.xmp).find(kHasExtension) != std::string_view::npos) {
-    const auto extension = extensions.of(metadata.xmp);
+    const auto extension = extension_of(metadata.xmp, extensions);
     auto whole = extension ? joined_packet(metadata.xmp, *extension) : std::nullopt;
     if (whole) {
       metadata.xmp = std::move(*whole);
@@ -349,7 +340,7 @@ Segments segments_of(const Metadata& metadata) {
 
 Density density_of(const std::optional<Metadata::Resolution>& resolution) {
   constexpr std::uint8_t kPerInch = 1, kPerCentimetre = 2;
-  constexpr double kMost = 65535, kCentimetresPerInch = 2.54;
+  constexpr double kMost = 65535, kCentimetresPerInch = Metadata::kCentimetresPerInch;
   if (!resolution) return {};
   const auto fits = [](double value) { return value >= 0.5 && value <= kMost; };
   if (!fits(resolution->x) || !fits(resolution->y)) return {};

@@ -72,7 +72,18 @@ extern "C" void convfilt_png_warning(png_structp png, png_const_charp message) {
   if (!exit.damage[0] && tells_damage(message)) copy_text(exit.damage, message);
 }
 
-class PngReader : public FirstPictureReader {
+/// libpng's objects.
+struct LibpngReader {
+  LibpngReader() = default;
+  LibpngReader(const LibpngReader&) = delete;
+  LibpngReader& operator=(const LibpngReader&) = delete;
+  ~LibpngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+class PngReader : public FirstPictureReader, LibpngReader {
  public:
   PngReader(ByteSource& source, ReadContext& context)
       : FirstPictureReader(source, context, FormatId::png), buffer_(kBufferBytes) {
@@ -84,22 +95,9 @@ class PngReader : public FirstPictureReader {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &exit_, convfilt_png_error,
                                   convfilt_png_warning);
     info_ = png_ ? png_create_info_struct(png_) : nullptr;
-    if (!info_) {
-      png_destroy_read_struct(&png_, nullptr, nullptr);
-      throw std::bad_alloc();
-    }
-    try {
-      read_header(contents);
-    } catch (...) {
-      png_destroy_read_struct(&png_, &info_, nullptr);
-      throw;
-    }
+    if (!info_) throw std::bad_alloc();
+    read_header(contents);
   }
-  ~PngReader() override {
-    png_destroy_read_struct(&png_, &info_, nullptr);
-  }
-  PngReader(const PngReader&) = delete;
-  PngReader& operator=(const PngReader&) = delete;
 
   void read(PictureView<std::byte> rows) override {
     if (passes_ > 1 && all_.empty()) read_interlaced();
@@ -334,8 +332,6 @@ class PngReader : public FirstPictureReader {
   }
 
   Exit exit_;
-  png_structp png_ = nullptr;
-  png_infop info_ = nullptr;
 #ifdef CONVFILT_HAS_ISAL
   std::unique_ptr<png::StoredPixels> stored_;
 #endif

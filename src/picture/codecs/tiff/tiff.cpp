@@ -1103,13 +1103,12 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
 }
 
 std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
-  constexpr double kCentimetres = 2.54;  // of an inch
   const auto x = field<float>(tiff, TIFFTAG_XRESOLUTION, 0),
              y = field<float>(tiff, TIFFTAG_YRESOLUTION, 0);
   const auto unit = field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
   if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
     return std::nullopt;
-  const double factor = unit == RESUNIT_CENTIMETER ? kCentimetres : 1;
+  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
   return Metadata::Resolution{x * factor, y * factor};
 }
 

@@ -8,9 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
-#include "src/lab/compare/data.hpp"
-#include "src/lab/compare/plot.hpp"
 #include "src/base/table.hpp"
+#include "src/lab/compare/plot.hpp"
 #include "tests/support/gnuplot.hpp"
 
 namespace convfilt::test {

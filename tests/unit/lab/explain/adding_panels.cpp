@@ -9,6 +9,7 @@
 #include <set>
 
 #include "kernels/registry.hpp"
+#include "src/lab/explain/cell_kinds.hpp"
 #include "src/lab/explain/tile_picture.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
@@ -165,11 +166,36 @@ TEST_CASE("a page has the drawings of its strategy") {
   has(unrolled, "'D, reads of each sample: up to 10'");
   has(unrolled, "'along a row: 1 1 1 1 2 2 … 2 2 1 1 1 1'");
   has(script({"overlap-add", 5, 5, {}}), "'C, 2 x 2 launches: blocks by launch'");
-  has(script({"in-parts", 9, 9, {{Setting::block, 8}, {Setting::part, 4}}}),
-      "'C, division 0,0 of 3 x 3'");
-  has(script({"in-parts", 9, 9, {{Setting::block, 8}, {Setting::part, 4}}}),
-      "'E, mask of 9 x 9 in 3 x 3 parts'");
+  const std::string in_parts =
+      script({"in-parts", 9, 9, {{Setting::block, 8}, {Setting::part, 4}}});
+  has(in_parts, "'C, division 0,0 of 3 x 3'");
+  has(in_parts, "'E, mask of 9 x 9 in 3 x 3 parts'");
+  // Neighbours add to all outputs under the other parts, and the first one is numbered as in E.
+  has(in_parts, "'one sample, and where it is added under part 2,2'");
+  CHECK(in_parts.find("outputs of this block alone") == std::string::npos);
+  CHECK(in_parts.find(kOutputCell.colour) == std::string::npos);
+  const std::string added = script({"overlap-add", 5, 5, {{Setting::domain, kSpatial}}});
+  has(added, "'outputs of this block alone'");
+  has(added, "'ghost cells: border replicate'");
+  has(added, "'colour and number: the step of a load, the launch'");
   CHECK(script({"winograd", 3, 3, {}}).find("'C, ") == std::string::npos);
+}
+
+TEST_CASE("captions of a block that the picture's edge cuts agree") {
+  if (emulator_missing()) return;
+  Problem p = problem_of({"tiled-in", 5, 5, {}});
+  p.width = 62;
+  p.height = 40;
+  Tuning tuning;
+  tuning[Setting::tile] = 16;
+  const Explanation e = explain(*find_strategy("tiled-in"), p, tuning, find_architecture("sm_90"));
+  const std::string script = tile_picture(e, OutputAt{61, 39}).script;
+  for (const char* words : {"'400 threads load, 256 compute'", "'400 threads load, 112 compute'",
+                            "'D, computing: 112 threads, 288 idle'",
+                            "'40 % of the threads load a sample of the picture'"}) {
+    INFO(words);
+    CHECK(script.find(words) != script.npos);
+  }
 }
 
 }  // namespace convfilt::test

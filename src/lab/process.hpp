@@ -46,17 +46,6 @@ std::string contents_of(const std::filesystem::path& path);
 /// Words in which a copy of a file is called as the user calls the file.
 std::string with_name(std::string words, const std::string& copy, const std::string& path);
 
-/// A compiler's words with the user's name for the file, from the first error on.
-std::string complaint(std::string words, const std::string& copy, const std::string& path);
-
-/// The folder below which src/lab/try/runtime lies, beside the installed program. Throws NoVerdictError
-/// where it is missing.
-std::filesystem::path lesson_sources();
-
-/// The library that each student's kernel is linked with: the machine that runs its threads, and
-/// main(). It lies where codec modules do. Throws NoVerdictError where it is missing.
-std::filesystem::path lesson_library();
-
 /// A new folder for programs and their data, which goes with its owner, or with a signal that ends
 /// this program. It has no folders in it.
 class ScratchFolder {

@@ -1,4 +1,4 @@
-#include "src/lab/try/process.hpp"
+#include "src/lab/process.hpp"
 
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -22,11 +22,9 @@
 #include <iterator>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/picture/modules.hpp"
 
 namespace convfilt {
 
@@ -252,43 +250,6 @@ std::string with_name(std::string words, const std::string& copy, const std::str
   for (std::size_t at = 0; (at = words.find(copy, at)) != words.npos; at += path.size())
     words.replace(at, copy.size(), path);
   return words;
-}
-
-std::string complaint(std::string words, const std::string& copy, const std::string& path) {
-  words = with_name(std::move(words), copy, path);
-  std::istringstream lines(words);
-  std::string text;
-  int count = 0;
-  for (std::string line; count < 12 && std::getline(lines, line);)
-    if (count > 0 || line.find("error:") != line.npos || line.find("Error:") != line.npos ||
-        line.find("undefined reference") != line.npos ||
-        line.find("multiple definition") != line.npos) {
-      text += "\n" + printable_name(line);
-      ++count;
-    }
-  return text;
-}
-
-fs::path lesson_sources() {
-  std::error_code error;
-  const fs::path program = fs::canonical("/proc/self/exe", error);
-  const fs::path folder = (program.parent_path() / CONVFILT_LESSON_FROM_PROGRAM).lexically_normal();
-  if (!fs::exists(folder / "src/lab/try/runtime/runner.cpp", error))
-    throw NoVerdictError("the sources of the emulator for kernels are not in " +
-                         quoted_name(folder.string()) + "; install convfilt again");
-  return folder;
-}
-
-fs::path lesson_library() {
-  // A program that was packed for another machine has it beside its modules.
-  const fs::path installed = installed_modules_folder();
-  for (const fs::path& folder : {installed, fs::path(modules_folder())}) {
-    std::error_code error;
-    fs::path library = folder / "libconvfilt_lesson.a";
-    if (fs::exists(library, error)) return library;
-  }
-  throw NoVerdictError("the emulator for kernels, libconvfilt_lesson.a, is not in " +
-                       quoted_name(installed.string()) + "; install convfilt again");
 }
 
 ScratchFolder::ScratchFolder() {
