@@ -222,3 +222,20 @@ TEST_CASE("edges of translucent pictures in bands keep to the rule of opaque row
     }
   }
 }
+
+TEST_CASE(
+    "with a border that wraps the report names the strategy of opaque rows where there are any") {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  options.border = Border::wrap;
+  for (const int opaque_rows : {0, 20}) {
+    Image in = pattern(30, 40, 4, Depth::u8);
+    for (int y = 0; y < in.height(); ++y)
+      for (int x = 0; x < in.width(); ++x) set_sample(&in, x, y, 3, y < opaque_rows ? 255 : 100);
+    Convolver convolver(options);
+    const auto work = begin(*mask_filter(box_mask(4)), shape_of(in), convolver);
+    filtered_in_bands(in, *work, 16);
+    work->finish();
+    CHECK(convolver.report().choice.strategy->name == (opaque_rows > 0 ? "cpu" : "separable"));
+  }
+}
