@@ -238,8 +238,7 @@ class WarpgroupPlan : public DevicePlan {
 
 std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options,
                                 const SeparableMask<uint8_t>& mask) {
-  if (!takes(mask) || !has_room_for_sides(options) || !has_warpgroups(options))
-    return nullptr;
+  if (!takes(mask) || !has_room_for_sides(options) || !has_warpgroups(options)) return nullptr;
   return std::make_unique<WarpgroupPlan>(problem, options, mask);
 }
 
