@@ -60,7 +60,7 @@ constexpr bool kHasCudaLibraries = true;
 constexpr bool kHasCudaLibraries = false;
 #endif
 
-/// What a strategy is compiled for, beside the emulator.
+/// The backends that a strategy is compiled for, beside the emulator.
 struct Row {
   bool libraries = false, loops = false;
   std::unique_ptr<Plan> (*cpu)(const Problem&, const PlanOptions&) = nullptr;
@@ -89,7 +89,7 @@ std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& op
   return from.prepare(problem, options);
 }
 
-// What this build lacks is not linked, since a discarded branch names it without using it.
+// An implementation that this build lacks is not linked: a discarded branch only names it.
 #define JOIN(x, ...)                                                                 \
   [] {                                                                               \
     constexpr Row row{__VA_ARGS__};                                                  \

@@ -95,9 +95,9 @@ struct Adding {
                  ///< alone
 };
 
-/// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The
-/// block lies in the middle of the picture, so that all its samples lie inside the image. If the
-/// mask is cut into parts, the block applies the first part.
+/// The work of one block of a strategy, in numbers. Launches use them, and `explain` shows them.
+/// The block lies in the middle of the picture, so that all its samples lie inside the image. If
+/// the mask is cut into parts, the block applies the first part.
 struct Geometry {
   int block_columns = 0, block_rows = 0;  ///< threads
   int loading_threads = 0;                ///< threads that load the input tile; 0 = no tile is kept
@@ -219,7 +219,7 @@ struct CudaDevice {
   double memory_rate = 0;  ///< bytes a second that the memory's pins can move; 0 = not known
 };
 
-/// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` only
+/// Needs of a strategy's CUDA plans that not every machine with a CUDA device meets. `fft` only
 /// helps to choose a strategy: without cuFFT, prepare() itself says what is missing.
 struct Needs {
   int major = 0;     ///< the least compute capability
@@ -243,11 +243,11 @@ struct Strategy {
   /// Callers ask through refusal().
   std::string (*refuses)(const Problem&, const Tuning&);
 
-  /// What one block does; null where there is nothing to draw.
+  /// The work of one block; null where there is nothing to draw.
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
 
-  /// What such a block is to count, by formula; null, or empty for this problem, where nobody has
-  /// written it down.
+  /// The counts that such a block should have, by formula; null, or empty for this problem, where
+  /// there is no formula.
   std::optional<Counts> (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
 
   /// These make plans for the kinds of devices that it runs on. They are null for other kinds.

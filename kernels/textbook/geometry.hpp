@@ -1,4 +1,4 @@
-/// What one block does in kernels that keep no tile in shared memory.
+/// The work of one block in kernels that keep no tile in shared memory.
 #pragma once
 
 #include "kernels/contract/arithmetic.hpp"

@@ -1,4 +1,4 @@
-/// What is done to a picture, as a value. A picture passes in bands of rows, so that it is decoded,
+/// An operation on a picture, as a value. A picture passes in bands of rows, so that it is decoded,
 /// filtered and encoded at the same time and need not lie in memory as a whole, unless its border
 /// wraps or the file holds it turned. Where a strategy takes whole pictures, the picture is the
 /// only band.

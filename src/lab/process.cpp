@@ -55,7 +55,7 @@ class Orphans {
   Orphans(const Orphans&) = delete;
   Orphans& operator=(const Orphans&) = delete;
   ~Orphans() {
-    // What a process has started is left to this one when that is killed.
+    // Processes that a child has started are left to this one when the child is killed.
     for (bool any = true; any;) {
       any = false;
       for (const pid_t child : children()) {

@@ -10,7 +10,7 @@
 
 namespace convfilt {
 
-/// What became of a process.
+/// The end of a process.
 struct Ended {
   int status = 0;  ///< as waitpid() says it
   bool timed_out = false;

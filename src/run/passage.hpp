@@ -46,7 +46,7 @@ struct FileReport {
 
 enum class Outcome { filtered, skipped, failed, not_begun };
 
-/// What became of a picture.
+/// The outcome of a picture, and its details.
 struct PictureOutcome {
   const Job* job = nullptr;
   Outcome outcome = Outcome::filtered;

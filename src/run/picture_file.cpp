@@ -158,7 +158,7 @@ void write_whole(const Image& image, const Passage& passage, PictureWriter& writ
       [&](const Band& band) { return rows_of(BandView(image.view()), band.first, band.rows); });
 }
 
-/// What bands under way take, at most, beside what lies in memory as a whole.
+/// Memory that bands under way take, at most, beside what lies in memory as a whole.
 std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int threads) {
   const int rows = band_rows(work, writer.rows_at_a_time(), kBandBytes);
   const std::int64_t in_row = bytes_of({work.in.width, 1, work.in.channels, work.in.depth});
@@ -170,7 +170,7 @@ std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int 
          work.needs(std::min(2 * rows, work.out.height)).buffers * threads;
 }
 
-/// What bands take of a whole result that are encoded, or fitted to the format.
+/// Memory for bands of a whole result that are encoded, or fitted to the format.
 std::int64_t memory_of_encoding(const Shape& result, const PictureWriter& writer, int threads) {
   const std::int64_t row = bytes_of(result) / result.height;
   const std::int64_t band = 2 * std::max(std::int64_t(kBandBytes), row * writer.rows_at_a_time());

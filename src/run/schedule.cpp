@@ -39,7 +39,7 @@ std::int64_t memory_of_machine() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
 }
 
-/// What a thread keeps of the buffers that pictures gave back, in bytes.
+/// The most bytes that a thread keeps of the buffers that pictures gave back.
 constexpr std::int64_t kMostFree = 16 << 20;
 
 /// Each picture takes buffers of the sizes that the one before it gave back. As it is set up,
@@ -322,7 +322,7 @@ class Schedule : Gate, AfterDevices {
     }
   }
 
-  // What pictures take, as a Gate.
+  // The memory that pictures take, as a Gate.
 
   bool has_room(const Passage& picture, std::int64_t wanted) override {
     const std::lock_guard lock(mutex_);

@@ -38,7 +38,7 @@ std::string percent_encoded(const std::string& name) {
 
 using Json = nlohmann::ordered_json;
 
-/// What begins a line. A refused input has no output.
+/// The beginning of a line. A refused input has no output.
 Json json_of(const std::string& in, const std::string& out, const char* status) {
   Json json;
   json["input"] = in;

@@ -262,7 +262,7 @@ Comparison comparison_of(const OrderedJson& json) {
   return c;
 }
 
-/// What the library says, without its "[json.exception.type_error.302] ".
+/// The library's message, without its "[json.exception.type_error.302] ".
 std::string without_prefix(const std::string& message) {
   const std::size_t end =
       message.starts_with("[json.exception") ? message.find("] ") : message.npos;

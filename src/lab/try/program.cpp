@@ -167,7 +167,7 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
           kernel_.assembler_line, why, true);
     }
     const std::string words_said = complaint(all_said, copy.string(), kernel_.path);
-    // What is wrong with the library is no fault of the student's, whose file calls its functions.
+    // An error in the library is no fault of the student's, whose file calls its functions.
     const bool is_students =
         all_said.find(copy.string()) != all_said.npos && all_said.find("__tsan_") == all_said.npos;
     if (links && !ended.timed_out && !is_students)
@@ -282,7 +282,7 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
   std::istringstream lines(contents_of(folder / "report"));
   std::string first;
   std::getline(lines, first);
-  // What the kernel writes there itself does not begin with it.
+  // Text that the kernel itself writes there does not begin with this word.
   const bool is_ours = first == word;
   for (std::string line; is_ours && std::getline(lines, line);) {
     std::istringstream text(line);
