@@ -842,17 +842,30 @@ TEST_CASE("a TIFF's orientation of any integer type is applied once, by OpenCV, 
   const Image image = pattern(5, 3, 3, Depth::u8);
   ReadOptions opencv;
   opencv.loader = Loader::opencv;
-  for (const int type : {1 /* BYTE */, 3 /* SHORT */, 4 /* LONG */}) {
-    Bytes bytes = tiff(image, 6, false);
-    const unsigned char kEntry[] = {274 & 255, 274 >> 8, 3, 0};
-    const auto entry = std::search(bytes.begin(), bytes.end(), kEntry, kEntry + 4);
-    REQUIRE(entry != bytes.end());
-    entry[2] = static_cast<unsigned char>(type);
-    CAPTURE(type);
-    for (const ReadOptions& options : {ReadOptions(), opencv}) {
-      const Decoded back = decode(bytes, options);
-      CHECK(back.header.orientation == 6);
-      CHECK(same(back.image, image));
+  for (const bool little : {true, false}) {
+    Header header = header_for(image, FormatId::tiff);
+    header.metadata.exif = exif(1, little);  // whose byte order the file takes
+    const Bytes upright = encode(header, image);
+    REQUIRE(upright[0] == (little ? 'I' : 'M'));
+    Bytes entry_begin;
+    for (const std::uint32_t number : {274u, 3u}) append_number(&entry_begin, number, 2, little);
+    const auto found =
+        std::search(upright.begin(), upright.end(), entry_begin.begin(), entry_begin.end());
+    REQUIRE(found != upright.end());
+    for (const auto& [type, size] : {std::pair{1, 1}, {3, 2}, {4, 4}}) {  // BYTE, SHORT, LONG
+      Bytes type_and_value, bytes = upright;
+      append_number(&type_and_value, std::uint32_t(type), 2, little);
+      append_number(&type_and_value, 1, 4, little);
+      append_number(&type_and_value, 6, size, little);
+      type_and_value.resize(10, 0);
+      std::ranges::copy(type_and_value, bytes.begin() + (found - upright.begin()) + 2);
+      CAPTURE(little);
+      CAPTURE(type);
+      for (const ReadOptions& options : {ReadOptions(), opencv}) {
+        const Decoded back = decode(bytes, options);
+        CHECK(back.header.orientation == 6);
+        CHECK(same(back.image, image));
+      }
     }
   }
 }
