@@ -288,7 +288,9 @@ class AlphaWork final : public Work {
                      bytes_of({out.width, rows, kColours, in.depth});
     if (!translucent_) return needs;
     const Needs floats = translucent_->needs(rows);
-    return {std::max(needs.buffers, floats.buffers), needs.plans + floats.plans};
+    // A worker of bands keeps the buffers of both.
+    return {is_whole() ? std::max(needs.buffers, floats.buffers) : needs.buffers + floats.buffers,
+            needs.plans + floats.plans};
   }
 
   std::unique_ptr<Worker> make_worker() const override {

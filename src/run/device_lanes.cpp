@@ -105,8 +105,9 @@ void DeviceLanes::take(PassagePtr& picture) {
       changed_.wait_for(lock, kGlance);
     if (is_stopped()) return picture.reset();
     if (alive_ > 0) {
-      bytes_ += picture->memory;
+      const std::int64_t bytes = picture->memory;
       waiting_.push_back(std::move(picture));
+      bytes_ += bytes;
       changed_.notify_all();
       return;
     }

@@ -35,7 +35,8 @@ struct FileReport {
   StageTimes device_ms;  ///< in which a device was busy with it: its share of batches
   double all_ms = 0;
   int bands = 1;
-  std::string why_whole;  ///< empty where the picture went in bands
+  std::string why_whole;      ///< empty where the picture went in bands
+  std::string why_in_memory;  ///< why bands were cut from a picture in memory; empty where not
   std::string strategy, device;
   std::string codec = "cpu";  ///< or "gpu": whose codecs read and wrote it
   std::string why_cpu;        ///< why the CPU filtered a JPEG while GPUs took JPEGs

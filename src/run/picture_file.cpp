@@ -205,7 +205,11 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
   const auto writer = std::make_shared<PictureWriter>(
       job.out, output_header(report.header, work->out), passage.batch.write);
   const bool turned = report.header.orientation != 1;
-  const bool by_rows = !work->is_whole() && !work->wraps() && !turned;
+  if (!work->is_whole() && work->wraps())
+    report.why_in_memory = "with --border=wrap the first rows need the last";
+  else if (!work->is_whole() && turned)
+    report.why_in_memory = "the file holds it turned";
+  const bool by_rows = !work->is_whole() && report.why_in_memory.empty();
   Work::Needs needs;
   if (work->is_whole()) needs = work->needs(work->out.height);
   const auto memory_on = [&](int threads) {

@@ -450,7 +450,13 @@ class Schedule : Gate, AfterDevices {
     }
     if (!open_for_device(*picture)) return false;
     go_elsewhere(1);
-    devices_->take(picture);
+    try {
+      devices_->take(picture);
+    } catch (...) {
+      // There is no memory to queue it, and nobody else ends it.
+      go_elsewhere(-1);
+      throw;
+    }
     return true;
   }
 

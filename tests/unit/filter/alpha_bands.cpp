@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
@@ -232,10 +233,22 @@ TEST_CASE(
     Image in = pattern(30, 40, 4, Depth::u8);
     for (int y = 0; y < in.height(); ++y)
       for (int x = 0; x < in.width(); ++x) set_sample(&in, x, y, 3, y < opaque_rows ? 255 : 100);
-    Convolver convolver(options);
-    const auto work = begin(*mask_filter(box_mask(4)), shape_of(in), convolver);
-    filtered_in_bands(in, *work, 16);
-    work->finish();
-    CHECK(convolver.report().choice.strategy->name == (opaque_rows > 0 ? "cpu" : "separable"));
+    for (const bool linear : {false, true}) {
+      for (const bool region : {false, true}) {
+        CAPTURE(linear);
+        CAPTURE(region);
+        Mapping mapping;
+        mapping.linear = linear;
+        if (region) mapping.region = Region{0, 0, 30, 40};
+        Convolver convolver(options);
+        const auto work =
+            begin(*mapped(mask_filter(box_mask(4)), mapping), shape_of(in), convolver);
+        filtered_in_bands(in, *work, 16);
+        work->finish();
+        // In linear light opaque rows are floats, too.
+        const bool is_direct = opaque_rows > 0 && !linear;
+        CHECK(convolver.report().choice.strategy->name == (is_direct ? "cpu" : "separable"));
+      }
+    }
   }
 }
