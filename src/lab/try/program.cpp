@@ -153,9 +153,11 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     // Errors alone are told.
     words.push_back("-w");
     if (!links && !ended.timed_out) ended = run_process(words, said, limits);
-    if (ended.code() == 127)
+    if (ended.code() == kNoProgram)
       throw NoVerdictError("there is no compiler " + in_quotes(compiler) +
                            " here; install g++, or name one in CXX");
+    if (ended.code() == kNotStarted)
+      throw NoVerdictError(not_started("the compiler " + in_quotes(compiler)));
     const std::string all_said = contents_of(said);
     const bool is_assemblers = all_said.find("Assembler messages:") != all_said.npos ||
                                all_said.find("<inline asm>") != all_said.npos;
