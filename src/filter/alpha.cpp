@@ -12,6 +12,13 @@
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
+
+/// Where the alpha of a row lies.
+struct AlphaRow {
+  const float* first;
+  int step;  ///< from pixel to pixel
+};
+
 namespace {
 
 constexpr int kColours = 3, kPixel = 4;  // BGR, BGRA
@@ -48,12 +55,6 @@ void take_lengths(const std::vector<Image>& responses, const std::vector<double>
     }
   }
 }
-
-/// Where the alpha of a row lies.
-struct AlphaRow {
-  const float* first;
-  int step;  ///< from pixel to pixel
-};
 
 /// Stores a row of `Count` channels, divided by alpha, in the picture's from channel `first` on.
 template <int Count, class Value, class T>
