@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   } catch (const NoVerdictError& error) {
     return fail(kNoVerdict, with_origin(error.what(), defaults));
   } catch (const IoError& error) {
-    // What it quotes are files and what is in them, not values of options.
+    // Its message quotes files and their contents, not values of options.
     return fail(kFailed, with_origin(error.what(), defaults));
   } catch (const DeviceError& error) {
     return fail(kFailed, with_origin(error.what(), defaults, words));

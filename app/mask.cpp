@@ -160,7 +160,7 @@ std::string float_text(const Mask& mask, WeightOf weight_of) {
                           " of the largest weight";
 }
 
-/// What becomes of the weights where they are applied tap by tap.
+/// The rounding of the weights where they are applied tap by tap.
 template <class T>
 std::string direct_text(const Mask& mask) {
   if constexpr (std::is_same_v<T, std::uint8_t>) {
@@ -173,7 +173,7 @@ std::string direct_text(const Mask& mask) {
   }
 }
 
-/// What becomes of them where a row pass and a column pass, or up to three of each, do.
+/// Their rounding where a row pass and a column pass, or up to three of each, apply them.
 template <class T>
 std::string separable_text(const Mask& mask) {
   const SeparableMask<T> prepared = prepare_separable<T>(mask);
@@ -287,7 +287,7 @@ std::string grid_text(Mask mask, std::size_t columns) {
          "\n";
 }
 
-/// What the mask does to waves along the axes and the diagonal.
+/// The mask's gains for waves along the axes and the diagonal.
 std::string gains_text(const Mask& mask) {
   Table table{{"cycles a pixel", "0", "1/8", "1/4", "3/8", "1/2"}, 1, {}};
   for (const auto& [name, u, v] :

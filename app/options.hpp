@@ -29,7 +29,7 @@ struct FilterCommand {
   Loudness loudness = Loudness::normal;
 };
 
-/// What the journals of shards say together.
+/// The summary of all journals of shards.
 struct MergeCommand {
   std::string out;  ///< the folder of the results
   Loudness loudness = Loudness::normal;
@@ -39,7 +39,7 @@ struct ListCommand {
   std::string topic;  ///< one of kListTopics; empty = all
 };
 
-/// What a mask is, and what it does.
+/// A mask's properties and effect.
 struct MaskCommand {
   std::string action;  ///< one of kMaskActions
   std::string mask;    ///< a path, or a name in filters/

@@ -131,11 +131,11 @@ class Teller {
     const bool is_plain =
         outcome.outcome == Outcome::filtered && outcome.report.warnings.empty() && !json_;
     if (!is_plain) progress_.clear();
-    if (outcome.outcome == Outcome::filtered) {
+    // The failure of one picture is the whole message.
+    if (outcome.outcome == Outcome::filtered || !is_one)
       for (const std::string& warning : outcome.report.warnings) log_warning(warning);
-      if (is_one && loudness_ == Loudness::verbose)
-        for (const std::string& line : details_of(batch_, outcome)) log_detail(line);
-    }
+    if (outcome.outcome == Outcome::filtered && is_one && loudness_ == Loudness::verbose)
+      for (const std::string& line : details_of(batch_, outcome)) log_detail(line);
     if (outcome.outcome == Outcome::skipped)
       log_detail(printable_name(outcome.job->in) + ": skipped, " + outcome.reason);
     if (outcome.outcome == Outcome::failed) {

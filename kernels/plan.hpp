@@ -18,8 +18,8 @@ struct Timing {
   int bands = 1;  ///< pieces in which the picture was filtered
 };
 
-/// What the lanes of warps did together. Lanes access memory together where they do so at the same
-/// place of the source for the same time (kernels/backend/warps.hpp).
+/// Counts of what the lanes of warps did together. Lanes access memory together where they do so at
+/// the same place of the source for the same time (kernels/backend/warps.hpp).
 struct WarpCounts {
   std::uint64_t warps = 0;
   std::uint64_t divergent_warps = 0;    ///< whose lanes did not all make the same accesses
@@ -34,8 +34,8 @@ struct WarpCounts {
   bool operator==(const WarpCounts&) const = default;
 };
 
-/// What the emulator counted. All counts are zero elsewhere. What comes before `shared_writes` is
-/// counted of every strategy's kernels, and the others where there are formulas for them alone.
+/// The emulator's counts; zero elsewhere. Those before `shared_writes` cover every strategy's
+/// kernels, and the others only kernels that have formulas for them.
 struct Counts {
   std::uint64_t global_reads = 0;     ///< samples of the input read by kernels, and weights that
                                       ///< lie in global memory
@@ -69,14 +69,14 @@ struct SampleRead {
   std::int64_t uses = 0;  ///< in sums: reads of its shared cell, or atomic additions; 1 if not kept
 };
 
-/// What a thread used in sums: how many samples, and the rectangle that they lie in.
+/// The samples that a thread used in sums: how many, and the rectangle that they lie in.
 struct ThreadUses {
   std::int64_t count = 0;
   int left = INT_MAX, top = INT_MAX, right = INT_MIN, bottom = INT_MIN;  ///< both ends included
 };
 
-/// What the emulator writes down for pictures of what a kernel does, of one block of threads: the
-/// one in the middle of the first launch that reads the input.
+/// The emulator's record of one block of threads, for pictures of what a kernel does: the block in
+/// the middle of the first launch that reads the input.
 struct Recording {
   bool every_block = false;  ///< asks for all blocks of all launches instead
   int at_x = -1, at_y = -1;  ///< asks for this block of the grid instead, if not negative; no other
@@ -132,7 +132,7 @@ class Plan {
   /// device. A plan that wraps another must override this, too, and counts().
   virtual std::int64_t host_bytes() const { return 0; }
 
-  /// What the emulator counted in the last run.
+  /// The emulator's counts in the last run.
   virtual Counts counts() const { return {}; }
 };
 

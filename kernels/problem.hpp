@@ -10,7 +10,7 @@
 
 namespace convfilt {
 
-/// What one sample is: 8 or 16 bits unsigned, or a 32-bit float (nominal range 0..1).
+/// The type of a sample: 8 or 16 bits unsigned, or a 32-bit float (nominal range 0..1).
 enum class Depth { u8, u16, f32 };
 
 /// The rule for ghost cells, the samples outside the image (letters: the image, abcd).

@@ -59,7 +59,7 @@ constexpr bool kHasCudaLibraries = true;
 constexpr bool kHasCudaLibraries = false;
 #endif
 
-/// What a strategy is compiled for, beside the emulator.
+/// The backends that a strategy is compiled for, beside the emulator.
 struct BuiltFor {
   bool libraries = false, loops = false;
   Strategy::Prepare cpu = nullptr;
@@ -72,7 +72,7 @@ std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& op
   return strategy.make_plan(problem, options);
 }
 
-// What this build lacks is not linked, since a discarded branch names it without using it.
+// A strategy that this build lacks is not linked: a discarded branch only names it.
 #define JOIN(x, ...)                                                             \
   [] {                                                                           \
     constexpr BuiltFor built{__VA_ARGS__};                                       \

@@ -96,9 +96,9 @@ struct Adding {
                  ///< alone
 };
 
-/// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The
-/// block lies in the middle of the picture, so that all its samples lie inside the image. If the
-/// mask is cut into parts, the block applies the first part.
+/// The work of one block of a strategy, in numbers. Launches use them, and `explain` shows them.
+/// The block lies in the middle of the picture, so that all its samples lie inside the image. If
+/// the mask is cut into parts, the block applies the first part.
 struct Geometry {
   int block_columns = 0, block_rows = 0;  ///< threads
   int loading_threads = 0;                ///< threads that load the input tile; 0 = no tile is kept
@@ -220,7 +220,7 @@ struct CudaDevice {
   double memory_rate = 0;  ///< bytes a second that the memory's pins can move; 0 = not known
 };
 
-/// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` only
+/// Needs of a strategy's CUDA plans that not every machine with a CUDA device meets. `fft` only
 /// helps to choose a strategy: without cuFFT, prepare() itself says what is missing.
 struct Needs {
   int major = 0;     ///< the least compute capability
@@ -247,15 +247,15 @@ struct Strategy {
   /// Makes plans for the backend that the strategy's file is compiled for.
   Prepare make_plan = nullptr;
 
-  /// What one block does; null where there is nothing to draw.
+  /// The work of one block; null where there is nothing to draw.
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
 
-  /// What such a block counts, by formula; null where there is no formula, and empty where there is
-  /// none for this problem.
+  /// The counts that such a block should have, by formula; null, or empty for this problem, where
+  /// there is no formula.
   std::optional<Counts> (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
 
-  /// In the registry: what makes plans for each kind of device; null where the strategy does not
-  /// run there.
+  /// The registry sets these: they make plans for the kinds of devices that the strategy runs on,
+  /// and are null for other kinds.
   Prepare prepare_cpu = nullptr, prepare_emulator = nullptr, prepare_cuda = nullptr;
 
   Needs needs = {};

@@ -7,8 +7,7 @@ set -u -o pipefail
 tree=${1:-$(dirname "$0")/..}
 cd "$tree" || exit 2
 
-# An include may name its own room and those below.
-# So nothing that filters includes anything of the lab.
+# An include may name its own room and those below. app/lab and src/lab come first, so that nothing below may include them.
 rooms="
 app/lab src/lab/try src/lab/tune src/lab/compare src/lab/explain src/lab
 app

@@ -1,5 +1,5 @@
-/// Options and arguments of a command, bound to the fields that they set. All that is said of an
-/// option stands where it is bound: help, the manual, completion and defaults read it from there.
+/// Options and arguments of a command, bound to the fields that they set. Help, the manual,
+/// completion and defaults read everything about an option from the place where it is bound.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ class Binder {
   Binder(const Binder&) = delete;
   Binder& operator=(const Binder&) = delete;
 
-  /// What follows stands below this heading; -h shows it where `is_own`.
+  /// Puts the options that follow below this heading; -h shows them where `is_own`.
   void group(const char* heading, bool is_own = false) {
     group_ = heading;
     is_own_ = is_own;

@@ -12,7 +12,7 @@
 
 namespace convfilt {
 
-/// What the command line asks for: a call does it.
+/// A command with its options: calling it does the work.
 using Command = std::function<void()>;
 
 /// A command that is no filter.
@@ -39,7 +39,7 @@ void declare(Binder& binder, MergeCommand& command);
 void declare(Binder& binder, ListCommand& command);
 void declare(Binder& binder, GenerateCommand& command);
 
-// What several commands have.
+// Options that several commands share.
 
 /// Channels of pictures that are not read.
 inline const Choices<int> kChannels = {{"1", 1}, {"3", 3}};
@@ -56,7 +56,7 @@ void device_options(Binder& binder, ConvolverOptions& convolver);
 /// --border, --border-value and --mode.
 void border_options(Binder& binder, ConvolverOptions& convolver);
 
-/// What is the same for all pictures that are read.
+/// The options of every command that reads pictures.
 void reading_options(Binder& binder, ReadOptions& read);
 
 /// An option for each setting that strategies have.

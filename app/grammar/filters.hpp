@@ -27,7 +27,7 @@ struct FilterOption {
   bool is_argument() const { return !name.starts_with("-"); }
 };
 
-/// What the command line says of a filter's own options.
+/// The values of a filter's own options, from the command line.
 struct FilterValues {
   std::map<std::string, double, std::less<>> numbers;  ///< by the option's name
   std::map<std::string, std::string, std::less<>> words;

@@ -48,10 +48,10 @@ std::string with_default(const std::string& text, const std::string& word);
 /// The screen of -h; or all that there is to say, for --help.
 std::string help_text(const CommandFacts& command, bool all);
 
-/// What `convfilt --help` says.
+/// The text of `convfilt --help`.
 std::string general_help(std::span<const CommandHelp* const> commands);
 
-/// What `convfilt` alone says: a few lines.
+/// The few lines that `convfilt` prints without arguments.
 std::string short_help(std::span<const CommandHelp* const> commands);
 
 /// "convfilt 1.2.3\n".

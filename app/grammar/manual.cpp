@@ -213,7 +213,7 @@ std::string bash(const std::vector<CommandFacts>& commands) {
          "complete -F _convfilt convfilt\n";
 }
 
-/// What _arguments completes a value with.
+/// The text with which _arguments completes a value.
 std::string zsh_value(const ArgumentFacts& argument) {
   std::string text = ":" + replaced(argument.value, ":", "\\:") + ":";
   if (!argument.choices.empty())

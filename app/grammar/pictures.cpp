@@ -263,8 +263,8 @@ void reading_options(Binder& binder, ReadOptions& read) {
                 "Page of a file with several pictures, from 0 (default 0)");
   binder.choice(
       "--loader", read.loader, kLoaders,
-      "Read and write files by each format's own library, or by OpenCV. OpenCV finds less "
-      "damage");
+      "Read and write files by each format's own library, or by OpenCV; damage is then found only "
+      "as far as OpenCV finds it");
 }
 
 void setting_options(Binder& binder, Request& request) {

@@ -54,7 +54,7 @@ void require(bool met, const std::string& message);
 /// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
 void require_choice(const std::string& kind, const std::string& word, const Words& choices);
 
-/// What the word means.
+/// The meaning of the word.
 template <class Meaning>
 const Meaning& meaning_of(const std::string& kind, const std::string& word,
                           const Choices<Meaning>& choices) {

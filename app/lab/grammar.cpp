@@ -328,7 +328,8 @@ void declare(Binder& binder, TryCommand& command) {
                 "Outputs of a block (default: as the file says). They tell how many blocks there "
                 "are; where the file says nothing, it is one output for each thread");
   binder.number("--shared", "BYTES", command.launch.shared_bytes, {0, kMostShared},
-                "Dynamic shared memory of a block (default 0)");
+                "Dynamic shared memory of a block (default: as the file says, else 0; 49152 where "
+                "its launch cannot be computed)");
   binder.flag("--clear-out", command.launch.clears_out,
               "Set out to 0 before, as kernels need that add to it (default: out is unset)");
   binder.group("What it is tried with", true);

@@ -1,5 +1,5 @@
-/// What the Fourier transforms of all backends share: complex numbers as FFT libraries lay them
-/// out, and the sizes that these libraries are fast at.
+/// The parts that the Fourier transforms of all backends share: complex numbers as FFT libraries
+/// lay them out, and the sizes that these libraries are fast at.
 #pragma once
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
-/// What a kernel file stands on: the CUDA runtime, the emulator that gives its words a meaning on
-/// the CPU, or the host backend, which makes plain loops of kernels without shared memory. A kernel
+/// The base of a kernel file: the CUDA runtime, the emulator that gives its words a meaning on the
+/// CPU, or the host backend, which makes plain loops of kernels without shared memory. A kernel
 /// file is compiled once for each backend, in the namespace CONVFILT_BACKEND.
 ///
 /// Every backend has dim3, launch(grid, block, stream, kernel, args...), load(in, x, y),

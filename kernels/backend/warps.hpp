@@ -1,4 +1,4 @@
-/// What the threads of a warp, its lanes, do to memory together.
+/// The accesses to memory that the threads of a warp, its lanes, make together.
 ///
 /// On a GPU the lanes of a warp access memory at once where they are at the same instruction. Here
 /// threads run one after another, so accesses are put together afterwards: those of the same place
@@ -16,8 +16,8 @@
 
 namespace convfilt {
 
-/// What is accessed. Ghost cells and fetches of textures have no address. They only show whether
-/// all lanes do the same.
+/// The memory that is accessed. Ghost cells and fetches of textures have no address. They only show
+/// whether all lanes do the same.
 enum class Memory { global, shared, none };
 
 /// Looks at one block at a time.

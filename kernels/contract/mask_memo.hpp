@@ -1,5 +1,5 @@
-/// What was found out about the latest masks. Every picture of a folder asks anew, and to factorise
-/// a large mask takes milliseconds.
+/// Facts found about the latest masks. Every picture of a folder asks for them again, and to
+/// factorise a large mask takes milliseconds.
 #pragma once
 
 #include <algorithm>

@@ -4,13 +4,13 @@
 /// Gaussians, and a picture less its Gaussian are such masks. Each term has its own row pass. The
 /// column pass of a term carries on the sums of the term before it, and the last one ends them.
 ///
-/// What lies between the passes is part of the definition, so that every machine gives the same
-/// bytes. 8-bit pictures keep it in 16-bit fixed point, less a bias, rounded half up. The bits of
-/// its fraction and the bits of the column weights' fraction have the same sum in all terms. Other
-/// depths keep it in single precision. Each pass is then one chain of fused multiply-adds from
-/// zero, left to right or top to bottom, however long, and its finish() ends it. A strategy that
-/// cuts a long mask carries the chain on. Where integer factors leave sums of 16 bits, nothing is
-/// rounded between the passes, and the bytes are those of the direct family.
+/// The format between the passes is part of the definition, so that every machine gives the same
+/// bytes. 8-bit pictures keep the row sums in 16-bit fixed point, less a bias, rounded half up. The
+/// bits of their fraction and the bits of the column weights' fraction have the same sum in all
+/// terms. Other depths keep them in single precision. Each pass is then one chain of fused
+/// multiply-adds from zero, left to right or top to bottom, however long, and its finish() ends it.
+/// A strategy that cuts a long mask carries the chain on. Where integer factors leave sums of 16
+/// bits, nothing is rounded between the passes, and the bytes are those of the direct family.
 #pragma once
 
 #include <optional>
@@ -57,7 +57,7 @@ struct SeparableTerm {
   PreparedMask<RowResultOf<T>> row;  ///< width x 1
   PreparedMask<T> column;            ///< 1 x height; its finish is the same in all terms
 
-  /// What the row pass gives for a row of ghost cells under Border::constant.
+  /// The row pass's result for a row of ghost cells under Border::constant.
   RowResultOf<T> ghost_row_result(T ghost) const;
 };
 

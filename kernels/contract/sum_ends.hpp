@@ -10,8 +10,8 @@
 
 namespace convfilt {
 
-/// What sums begin at, so that the end need not add it: the offset and half the divisor, less one
-/// where ties exist.
+/// The value that sums begin at, so that the end need not add it: the offset and half the divisor,
+/// less one where ties exist.
 inline std::int64_t start_of(const IntegerFinish& finish) {
   const auto lowest = std::int64_t(finish.lowest) * std::int64_t(finish.divisor);
   return lowest - finish.lowest_sum + finish.half - finish.even;

@@ -27,7 +27,7 @@ inline constexpr std::int64_t kFirstCache = 36 << 10;
 /// pages better: 17 taps on 12 Mpx of 8 bits take 25 ms instead of 32.
 inline constexpr std::int64_t kShareOfSecondCache = 192 << 10;
 
-/// What one tile needs of the cache, and how low a band may be.
+/// The cache that one tile needs, and how low a band may be.
 struct TileCost {
   std::int64_t cache_bytes;
   std::int64_t bytes_per_pixel;  ///< in all rows of the ring

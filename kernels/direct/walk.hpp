@@ -56,7 +56,7 @@ constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
   }
 }
 
-/// What a lane reads of a row of samples, in pieces of as many samples as it has outputs. A piece
+/// The samples of a row that a lane reads, in pieces of as many samples as it has outputs. A piece
 /// is 16 bytes for small masks, which wait for memory. For large masks it is four samples, because
 /// the sums of more outputs would not fit into the registers.
 template <class T, int kSide_, int kChannels>

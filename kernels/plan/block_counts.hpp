@@ -1,5 +1,5 @@
-/// What one block counts, by formula: each strategy says which cell a thread accesses at a time, as
-/// lectures write it down, and everything is counted from that.
+/// The counts of one block, by formula: each strategy says which cell a thread accesses at a time,
+/// as lectures write it down, and everything is counted from that.
 #pragma once
 
 #include <cstdint>

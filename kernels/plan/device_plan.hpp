@@ -1,6 +1,6 @@
-/// What all strategies of CUDA kernels share. Pictures are uploaded, split into planes, filtered,
-/// merged and downloaded, in windows with halo where the whole picture does not fit. This is
-/// compiled for each backend, like the kernels.
+/// The part that all strategies of CUDA kernels share. Pictures are uploaded, split into planes,
+/// filtered, merged and downloaded, in windows with halo where the whole picture does not fit. This
+/// is compiled for each backend, like the kernels.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct DevicePlane {
   }
 };
 
-/// What a Run filters: one plane by one part of the mask.
+/// The work of a Run: one plane, filtered by one part of the mask.
 struct LaunchJob {
   DevicePlane in, out, partial;
   const void* part;     ///< MaskPart of the problem's depth

@@ -44,7 +44,7 @@ void for_launches(int width, int height, F f) {
   }
 }
 
-/// What other plans take a stream by; the emulator's has no such handle.
+/// The handle by which other plans take a stream; the emulator's stream has none.
 template <class S>
 void* handle_of(const S& stream) {
   if constexpr (requires { stream.get(); })

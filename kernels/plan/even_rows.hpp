@@ -19,7 +19,7 @@ struct RowLimits {
 /// wave of blocks is nearly full, and little is computed twice.
 inline int even_rows(int height, int step, int strips, int blocks, double above,
                      RowLimits limits = {}) {
-  const int fewest = std::max(1, ceil_div(height, limits.most));
+  const int fewest = height > limits.most ? ceil_div(height, limits.most) : 1;
   int best = 0;
   double least = 0;
   for (int n = fewest; n == fewest || n <= ceil_div(height, step); ++n) {

@@ -1,6 +1,6 @@
-/// What kernels read where a tap meets a ghost cell. contract/border.hpp says which row and column
-/// of the picture stand in for one, or -1, which means the border value. The textbook's kernels
-/// have their own test in sight instead.
+/// The sample that a kernel reads where a tap meets a ghost cell. contract/border.hpp says which
+/// row and column of the picture stand in for one, or -1, which means the border value. The
+/// textbook's kernels have their own test in sight instead.
 #pragma once
 
 #include <bit>

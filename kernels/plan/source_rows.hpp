@@ -29,7 +29,7 @@ class SourceRows {
         ghost_(std::size_t(problem.channels), ghost_sample<T>(problem)),
         left_(left),
         right_(right) {
-    if (border_alpha && problem.channels == 4) ghost_[3] = T(*border_alpha);
+    if (border_alpha && channels_ == 4) ghost_[3] = T(*border_alpha);
     for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
     // The last tile may end beyond the picture, since Mode::full has outputs there.
     const int end = problem.out_width() + right;

@@ -1,4 +1,4 @@
-/// What a warp of separable.cu computes: the row pass makes row sums of a step of samples, and the
+/// The passes of a warp of separable.cu: the row pass makes row sums of a step of samples, and the
 /// column pass makes outputs of the ring of row sums.
 ///
 /// A lane keeps a window of samples, or of row sums, in registers, in fours, and adds a chunk of

@@ -1,5 +1,5 @@
-/// What a warp of separable_tensor.cu computes. It takes 16 rows of its slices of 16 columns at a
-/// time, first along the rows. Then it takes them along the columns, together with the slices of
+/// The two passes of a warp of separable_tensor.cu. It takes 16 rows of its slices of 16 columns at
+/// a time, first along the rows. Then it takes them along the columns, together with the slices of
 /// rows above, whose row sums it keeps.
 ///
 /// Both passes multiply by a banded matrix, whose row i stands for output i of 16 neighbours. It

@@ -1,5 +1,5 @@
-/// What a block of separable_tensor.cu keeps in shared memory: how rows of samples get there, how
-/// ghost cells are filled in and channels split once they have arrived, and how outputs leave.
+/// The shared memory of a block of separable_tensor.cu: how rows of samples get there, how ghost
+/// cells are filled in and channels split once the rows have arrived, and how outputs leave.
 #pragma once
 
 #include "kernels/backend/tensor_core.hpp"

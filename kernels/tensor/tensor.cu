@@ -123,7 +123,7 @@ int digits_of(const MaskPart<uint8_t>& mask) {
   return digits;
 }
 
-/// What the kernel for a mask is compiled for.
+/// The numbers that the kernel for a mask is compiled for.
 struct Compiled {
   int digits, steps, height;
 };

@@ -1,4 +1,4 @@
-/// What a block of tensor.cu does with a tile. All of its warps load the samples and the mask's
+/// The work of a block of tensor.cu on a tile. All of its warps load the samples and the mask's
 /// banded matrices to shared memory. Then each warp adds up a few rows of sums, and ends them.
 #pragma once
 

@@ -152,8 +152,8 @@ CONVFILT_DEVICE inline SumOf<T> add_taps_at_edge(const MaskPart<T>& mask, SumOf<
   return sum;
 }
 
-/// What blocks of columns x rows threads do that each read all taps of one output, and keep no tile
-/// in shared memory.
+/// The work of one block in kernels that keep no tile in shared memory: columns x rows threads that
+/// each read all taps of one output.
 inline Geometry one_output_a_thread(const Problem& problem, int columns, int rows) {
   const Sides mask = first_part(problem.mask);
   Geometry g;

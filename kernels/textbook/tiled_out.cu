@@ -116,7 +116,8 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
 }
 
 std::string note_of(const Geometry& g, Halo halo) {
-  const int threads = g.block_columns * g.block_rows, cells = g.in_columns * g.in_rows;
+  const int threads = g.block_columns * g.block_rows;
+  const std::int64_t cells = std::int64_t{g.in_columns} * g.in_rows;
   const int turns =
       turns_of(halo, {0, 0, g.in_columns, g.in_rows, g.out_columns, g.out_rows, g.block_rows});
   return "Loaded in " + std::to_string(turns) + (turns == 1 ? " turn" : " turns") + " of " +

@@ -272,7 +272,7 @@ int outputs_added(const BlockAxis& axis, bool spatial) {
   return std::min(axis.ratio(), axis.parts()) * axis.reach();
 }
 
-/// What a geometry says of the launches along an axis.
+/// The launches along an axis, as a geometry describes them.
 Adding adding_of(const BlockSchedule& s, const BlockAxis& axis, bool spatial) {
   Adding adding;
   adding.steps = s.scheduled() ? 1 : axis.steps;

@@ -220,8 +220,8 @@ inline Threads threads_over(int columns, int rows) {
   return {std::min(columns, kThreads.columns * kThreads.rows), 1};
 }
 
-/// What `explain` shows of a schedule. `total_bytes` are those
-/// of a sum of the spatial domain.
+/// The geometry that `explain` shows of a schedule. `total_bytes` are those of a sum of the spatial
+/// domain.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
                      int total_bytes);
 

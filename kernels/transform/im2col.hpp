@@ -1,4 +1,4 @@
-/// What both products of im2col share, that of the library and Strassen's.
+/// The parts that both products of im2col share, that of the library and Strassen's.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"

@@ -46,11 +46,11 @@ int overlap_save_batch(const Tiling& tiling, int planes, std::size_t block_bytes
 /// it is not.
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
 
-/// What `explain` shows of the blocks, for a block of threads of that size.
+/// The geometry that `explain` shows of the blocks, for a block of threads of that size.
 Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning);
 
-/// What overlap_save_spatial.cu's block with that geometry counts. Empty for the frequency domain,
-/// where a library does most, and for masks in parts, each of which has a block of its own.
+/// The counts of overlap_save_spatial.cu's block with that geometry. Empty for the frequency
+/// domain, where a library does most, and for masks in parts, each of which has its own block.
 std::optional<Counts> overlap_save_block_counts(const Problem& problem, const Tuning& tuning,
                                                 const Geometry& geometry, const BlockPlace& place);
 

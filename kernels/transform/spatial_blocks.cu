@@ -133,7 +133,7 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
   }
 
  private:
-  /// What constant memory holds of the mask at once, and which weights along both axes it is.
+  /// The part of the mask that constant memory holds at once, and its intervals along both axes.
   struct Piece {
     MaskPart<T> mask;
     Interval x, y;

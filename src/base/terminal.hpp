@@ -35,7 +35,7 @@ class ProgressLine {
   void clear();
 
  private:
-  std::FILE* const stream_ = stderr;  // which a codec may point elsewhere for a while
+  std::FILE* const stream_ = stderr;  // a codec may point `stderr` elsewhere, and leaves it there
   bool shown_ = false, wanted_;
 };
 

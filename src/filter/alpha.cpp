@@ -12,6 +12,13 @@
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
+
+/// Where the alpha of a row lies.
+struct AlphaRow {
+  const float* first;
+  int step;  ///< from pixel to pixel
+};
+
 namespace {
 
 constexpr int kColours = 3, kPixel = 4;  // BGR, BGRA
@@ -48,12 +55,6 @@ void take_lengths(const std::vector<Image>& responses, const std::vector<double>
     }
   }
 }
-
-/// Where the alpha of a row lies.
-struct AlphaRow {
-  const float* first;
-  int step;  ///< from pixel to pixel
-};
 
 /// Stores a row of `Count` channels, divided by alpha, in the picture's from channel `first` on.
 template <int Count, class Value, class T>
@@ -288,7 +289,9 @@ class AlphaWork final : public Work {
                      bytes_of({out.width, rows, kColours, in.depth});
     if (!translucent_) return needs;
     const Needs floats = translucent_->needs(rows);
-    return {std::max(needs.buffers, floats.buffers), needs.plans + floats.plans};
+    // A worker of bands keeps the buffers of both.
+    return {is_whole() ? std::max(needs.buffers, floats.buffers) : needs.buffers + floats.buffers,
+            needs.plans + floats.plans};
   }
 
   std::unique_ptr<Worker> make_worker() const override {

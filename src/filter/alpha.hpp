@@ -15,7 +15,7 @@
 
 namespace convfilt {
 
-/// What is done with a picture's samples as floats.
+/// The operation on a picture's samples as floats.
 struct Responses {
   std::vector<Mask> masks;  ///< of one window, without offsets
   /// Empty: the result is the response to the only mask. Else it is the root of the sum of squares

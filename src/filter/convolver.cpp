@@ -110,7 +110,6 @@ void Convolver::run(const Problem& problem, int runs, PictureView<const std::byt
   }
   Prepared& ready = *found;
   const Timing timing = ready.plan->run(in, out);
-  const Counts counts = ready.plan->counts();
 
   report_.choice = ready.choice;
   note(problem);
@@ -118,13 +117,7 @@ void Convolver::run(const Problem& problem, int runs, PictureView<const std::byt
   report_.timing.kernel_ms += timing.kernel_ms;
   report_.timing.download_ms += timing.download_ms;
   report_.timing.bands = std::max(report_.timing.bands, timing.bands);
-  report_.counts.global_reads += counts.global_reads;
-  report_.counts.texture_fetches += counts.texture_fetches;
-  report_.counts.shared_reads += counts.shared_reads;
-  report_.counts.barriers += counts.barriers;
-  report_.counts.ghost_cells += counts.ghost_cells;
-  report_.counts.blocks += counts.blocks;
-  report_.counts.atomic_adds += counts.atomic_adds;
+  add(report_.counts, ready.plan->counts());
   ++report_.runs;
 }
 

@@ -22,7 +22,7 @@ struct ConvolverOptions {
   Mode mode = Mode::same;
 };
 
-/// What was done so far.
+/// The work done so far.
 struct Report {
   Choice choice;    ///< the latest run's
   std::string job;  ///< what the runs are for, where there are several; else empty
@@ -44,7 +44,7 @@ class Convolver {
   /// out of range, or not whole for an integer depth. border_value_refuses() has the rule.
   void check_border_value(Depth depth) const;
 
-  /// What filters `runs` such pictures. It goes into the report. Throws as choose() does.
+  /// The choice for `runs` such pictures. It goes into the report. Throws as choose() does.
   const Choice& choice_for(const Problem& problem, int runs);
 
   /// Filters a picture; alpha as any other channel. `runs` says how many such pictures the job has
@@ -52,7 +52,7 @@ class Convolver {
   void run(const Problem& problem, int runs, PictureView<const std::byte> in,
            PictureView<std::byte> out);
 
-  /// What the plan for such pictures keeps of host memory. Throws as choose() does.
+  /// Host memory that the plan for such pictures keeps. Throws as choose() does.
   std::int64_t plan_bytes(const Problem& problem, int runs);
 
   /// Gives back the plans that keep pictures in host memory.
@@ -95,7 +95,7 @@ class Convolver {
   Report report_;
 };
 
-/// What a choice and the options say to a plan.
+/// The options of a plan, by a choice and the convolver's options.
 PlanOptions plan_options(const Choice& choice, const ConvolverOptions& options);
 
 }  // namespace convfilt

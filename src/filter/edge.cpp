@@ -84,7 +84,7 @@ class GradientWork final : public Work {
   std::vector<GradientTap> taps_;
 };
 
-/// What the runs are for, for -v.
+/// The purpose of the runs, for -v.
 std::string description(int colours, bool weighted, const std::vector<Mask>& masks) {
   std::vector<std::string> names;
   for (const Mask& mask : masks) names.push_back(mask.name);

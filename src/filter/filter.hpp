@@ -1,6 +1,7 @@
-/// What is done to a picture, as a value. A picture passes in bands of rows, so that it is decoded,
-/// filtered and encoded at the same time and never lies in memory as a whole. Where a strategy
-/// takes whole pictures, the picture is the only band.
+/// An operation on a picture, as a value. A picture passes in bands of rows, so that it is decoded,
+/// filtered and encoded at the same time and need not lie in memory as a whole, unless its border
+/// wraps or the file holds it turned. Where a strategy takes whole pictures, the picture is the
+/// only band.
 ///
 /// A band of the result needs some more rows of the picture. Ghost cells are the plans' affair:
 /// kernels/plan/source_rows.hpp.

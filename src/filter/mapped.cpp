@@ -74,6 +74,8 @@ class OuterWork final : public Work {
     return needs;
   }
 
+  void finish() const override { inner_->finish(); }
+
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<OuterWorker>(*this);
   }
@@ -197,6 +199,7 @@ class RegionWork final : public Work {
       : Work(*inner), inner_(std::move(inner)), region_(region) {}
 
   Needs needs(int rows) const override { return inner_->needs(rows); }
+  void finish() const override { inner_->finish(); }
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<RegionWorker>(*this);
   }

@@ -8,7 +8,7 @@
 
 namespace convfilt {
 
-/// What becomes of responses below 0 in a picture of whole samples.
+/// The rule for responses below 0 in a picture of whole samples.
 enum class Negative {
   clamp,     ///< they are 0
   absolute,  ///< their size is taken

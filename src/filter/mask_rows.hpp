@@ -24,7 +24,7 @@ class MaskRows final : public Worker {
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override;
 
-  /// What the plan for a whole picture keeps of host memory.
+  /// Host memory that the plan for a whole picture keeps.
   std::int64_t plan_bytes() const;
 
   const Problem& problem() const { return whole_; }

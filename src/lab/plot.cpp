@@ -29,8 +29,10 @@ Outcome gnuplot(const std::string& option, const std::string& script = "") try {
   write_file(file("script"), {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
   const Ended ended =
       run_process({"gnuplot", option, file("script")}, file("messages"), {.seconds = kSeconds});
-  if (ended.code() == 127)
+  if (ended.code() == kNoProgram)
     fail("gnuplot is not installed; install the package gnuplot-nox, or leave out the picture");
+  if (ended.code() == kNotStarted) fail(not_started("gnuplot"));
+  if (ended.timed_out) fail("gnuplot takes more than an hour; leave out the picture");
   return {ended.code(), contents_of(file("picture")),
           with_name(contents_of(file("messages")), '"' + file("script") + "\" ", "")};
 } catch (const NoVerdictError& error) {
@@ -47,6 +49,14 @@ std::string cause_in(const std::string& messages) {
       cause = line.substr(line.find_first_not_of(" \t"));
   }
   return printable_name(cause);
+}
+
+/// Whether the picture has its end.
+bool is_whole(std::string_view picture, PlotFormat format) {
+  constexpr std::string_view kLastChunk("\0\0\0\0IEND\xAE\x42\x60\x82", 12);
+  if (format == PlotFormat::png) return picture.ends_with(kLastChunk);
+  const std::size_t last = picture.find_last_not_of("\r\n ");
+  return last != picture.npos && picture.substr(0, last + 1).ends_with("</svg>");
 }
 
 std::string terminal(PlotFormat format, PlotSize size) {
@@ -86,11 +96,16 @@ std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat for
   Outcome outcome =
       gnuplot("--default-settings", "set encoding utf8\n" + terminal(format, size) + script);
   std::string& picture = outcome.picture;
-  if (outcome.code != 0 || picture.empty()) {
+  if (outcome.code != 0) {
     const std::string cause = cause_in(outcome.messages);
     fail("gnuplot fails" + (cause.empty() ? std::string() : ": " + cause) +
          "; is the package gnuplot-nox whole?");
   }
+  // A full disk does not make gnuplot fail.
+  if (!is_whole(picture, format))
+    fail(
+        "gnuplot's picture is cut short; see whether the temporary folder has room, or draw less, "
+        "since a picture of more than 64 MiB is not taken");
   if (format == PlotFormat::svg) make_bold(picture);
   return {picture.begin(), picture.end()};
 }

@@ -23,6 +23,7 @@
 #include <limits>
 #include <set>
 
+#include "src/base/descriptor.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 
@@ -55,7 +56,7 @@ class Orphans {
   Orphans(const Orphans&) = delete;
   Orphans& operator=(const Orphans&) = delete;
   ~Orphans() {
-    // What a process has started is left to this one when that is killed.
+    // Processes that a child has started are left to this one when the child is killed.
     for (bool any = true; any;) {
       any = false;
       for (const pid_t child : children()) {
@@ -162,9 +163,9 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
     // A group of its own, so that what it starts ends with it.
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(127);
+    if (::getppid() != parent) ::_exit(kNotStarted);
     const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) ::_exit(127);
+    if (file < 0) ::_exit(kNotStarted);
     ::dup2(pipe[0], 0);
     ::dup2(file, 1);
     ::dup2(file, 2);
@@ -178,7 +179,7 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
     if (limits.file_bytes > 0) limit(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
     if (limits.is_alone) stay_alone();
     ::execvp(arguments[0], arguments.data());
-    ::_exit(127);
+    ::_exit(errno == ENOENT ? kNoProgram : kNotStarted);
   }
   ::setpgid(child, child);
   end_with_signal(child);
@@ -227,22 +228,27 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
   return ended;
 }
 
+std::string not_started(const std::string& program) {
+  return program +
+         " cannot be started; see whether you may run it, and whether the temporary folder has "
+         "room";
+}
+
 std::string contents_of(const fs::path& path) {
   // A kernel can put a pipe, a link or any amount of bytes there.
   constexpr std::size_t kMost = 64 << 20;
-  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return "";
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) return "";
   std::string contents;
   struct stat info {};
-  if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) {
     contents.resize(std::min(std::size_t(info.st_size), kMost));
     std::size_t got = 0;
-    for (ssize_t count; got < contents.size() &&
-                        (count = ::read(file, contents.data() + got, contents.size() - got)) > 0;)
+    for (ssize_t count; got < contents.size() && (count = ::read(file.get(), contents.data() + got,
+                                                                 contents.size() - got)) > 0;)
       got += std::size_t(count);
     contents.resize(got);
   }
-  ::close(file);
   return contents;
 }
 

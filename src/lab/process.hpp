@@ -10,7 +10,7 @@
 
 namespace convfilt {
 
-/// What became of a process.
+/// The end of a process.
 struct Ended {
   int status = 0;  ///< as waitpid() says it
   bool timed_out = false;
@@ -20,6 +20,10 @@ struct Ended {
   /// The exit code; -1 where a signal ended it.
   int code() const;
 };
+
+/// Exit codes of a process, as shells have them: there is no such program; or it is there, and
+/// cannot be started.
+constexpr int kNoProgram = 127, kNotStarted = 126;
 
 struct ProcessLimits {
   double seconds = 5;            ///< after which it gets SIGXCPU, and then is killed
@@ -35,12 +39,16 @@ struct ProcessLimits {
 
 /// Runs a program, which is looked for in PATH, with its output and its complaints in a file, and
 /// its temporary files beside that. Kills all that it leaves behind, and all of it where a signal
-/// ends this program. `input`, which must be short, is its standard input. The exit code is 127
-/// where there is no such program. Throws NoVerdictError where no process can be made.
+/// ends this program. `input`, which must be short, is its standard input. The exit code is
+/// kNoProgram or kNotStarted where the program does not run. Throws NoVerdictError where no process
+/// can be made.
 Ended run_process(const std::vector<std::string>& words, const std::filesystem::path& output,
                   const ProcessLimits& limits, const std::string& input = "");
 
-/// All bytes of a file; none where it cannot be read.
+/// A message for kNotStarted: "gnuplot cannot be started; see whether ...".
+std::string not_started(const std::string& program);
+
+/// The bytes of a file, up to 64 MiB; none where it cannot be read.
 std::string contents_of(const std::filesystem::path& path);
 
 /// Words in which a copy of a file is called as the user calls the file.

@@ -45,8 +45,9 @@ const Codec* own_codec(FormatId format) {
   }
 }
 
-/// OpenCV's reader of a format that the program has a codec for, which reads the header: it checks
-/// the size, and tells how the picture is turned and what of the file is not read.
+/// OpenCV's reader of a format that the program has a codec for. That codec opens the file first:
+/// it checks the header and the size, says how the picture is turned, and reports what it leaves
+/// out. The rows come from OpenCV, so damage to them is found only as far as OpenCV finds it.
 class WitnessReader : public RowReader {
  public:
   WitnessReader(ByteSource& source, ReadContext& context) {

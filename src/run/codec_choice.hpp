@@ -21,7 +21,7 @@ std::string gpu_codec_refuses(const Batch& batch);
 /// Bytes of the jobs' files that a GPU would read: JPEGs, by their names, that become JPEGs.
 std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write);
 
-/// What decides by default.
+/// The facts that decide by default.
 struct CodecQuestion {
   std::string refusal;             ///< gpu_codec_refuses()
   std::optional<CodecKind> begun;  ///< how the run began that is resumed

@@ -32,7 +32,7 @@ struct LaneRequest {
   std::set<int> failed{};  ///< CUDA devices that it must not take; the CPU where no other is left
 };
 
-/// What a GPU made of a picture.
+/// A GPU's result for a picture.
 struct DeviceResult {
   std::vector<unsigned char> file;  ///< as it leaves the encoder; empty where the GPU has none
   Shape shape;                      ///< of the picture in it

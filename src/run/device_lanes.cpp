@@ -105,8 +105,9 @@ void DeviceLanes::take(PassagePtr& picture) {
       changed_.wait_for(lock, kGlance);
     if (is_stopped()) return picture.reset();
     if (alive_ > 0) {
-      bytes_ += picture->memory;
+      const std::int64_t bytes = picture->memory;
       waiting_.push_back(std::move(picture));
+      bytes_ += bytes;
       changed_.notify_all();
       return;
     }
@@ -136,7 +137,7 @@ std::vector<PassagePtr> DeviceLanes::next_pictures(std::int64_t most_pixels) {
     // Lanes share what waits, so that none stands still while another has all of it.
     const std::size_t share = (waiting_.size() + alive_ - 1) / std::max(alive_, std::size_t{1});
     std::int64_t pixels = 0;
-    // What is taken from the queue must not be lost.
+    // Pictures that are taken from the queue must not be lost.
     const std::size_t most = std::min(options_.most_pictures, share);
     pictures.reserve(most);
     while (!waiting_.empty() && pictures.size() < most) {

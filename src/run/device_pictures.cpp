@@ -45,7 +45,7 @@ PictureView<std::byte> view_at(std::byte* memory, const Shape& shape) {
   return {memory, shape.width, shape.height, shape.channels, std::ptrdiff_t(pitch_of(shape))};
 }
 
-/// What a picture takes of the host: the file that goes in and the one that comes back, both of
+/// Host memory that a picture takes: the file that goes in and the one that comes back, both of
 /// which the library holds once more. Half a byte for each pixel is a file of high quality.
 std::int64_t host_bytes_of(PictureReader& reader) {
   const Header& header = reader.header();

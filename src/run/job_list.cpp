@@ -166,7 +166,7 @@ std::vector<std::string> names_in(const std::string& list, bool nul) {
 std::string name_of_listed(const std::string& path) {
   std::error_code error;
   fs::path normal = fs::path(path).lexically_normal();
-  // What `find "$PWD"` prints has a place here all the same.
+  // Absolute paths below this folder, as `find "$PWD"` prints them, keep their place.
   if (normal.is_absolute())
     if (const fs::path here = normal.lexically_relative(fs::current_path(error)); !error)
       normal = here;

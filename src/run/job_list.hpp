@@ -8,7 +8,7 @@
 
 namespace convfilt {
 
-/// What the command line says of inputs and outputs.
+/// Inputs and outputs as the command line names them.
 struct Selection {
   std::vector<std::string> inputs;   ///< files and folders
   std::string files_from;            ///< a list of files, a line each; "-" = standard input

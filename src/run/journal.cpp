@@ -118,7 +118,7 @@ bool read_title(const std::vector<std::string>& fields, JournalContents& content
   return number_in(fields[1], &contents.shard.index) && number_in(fields[2], &contents.shard.count);
 }
 
-/// What earlier lines say has become of a picture.
+/// Forgets what earlier lines say of a picture.
 void forget(JournalContents& contents, const std::string& name) {
   contents.done.erase(name);
   contents.kept.erase(name);
@@ -247,8 +247,8 @@ class Lines {
   bool is_whole_ = false;
 };
 
-/// What a journal that is about to be begun anew says was done by the same settings, and which
-/// results have names of their own.
+/// Entries of a journal that is about to be begun anew: the pictures that were done by the same
+/// settings, and the results whose names differ from their inputs'.
 JournalContents done_before(const std::string& path, const std::string& settings) {
   JournalContents before;
   try {

@@ -1,14 +1,14 @@
-/// What was done to a folder of pictures, so that a later run does just what is missing.
+/// The record of a folder of pictures, so that a later run does just what is missing.
 ///
-/// A journal is a text file in the folder of the results. Each line ends with a hash of what stands
-/// before it, so that a line that a crash has cut counts for nothing. Lines are only ever added: a
-/// run says first what it is about to do, then each picture just before its result gets its name.
-/// The entry has the stamp that the result has then, so a crash between the two shows. A result
-/// that a run finds and leaves is "kept", not done: other options may have made it. Results with
-/// names that are not their inputs' are remembered when a journal begins anew, since they may lie
-/// beside inputs, and are none. The line at a run's end has a hash of all that the lines before it
-/// say together, so that a line that is changed or taken away later shows, and a line that a crash
-/// has cut does not matter once another says the same.
+/// A journal is a text file in the folder of the results. Each line ends with a hash of the text
+/// before it, so that a line that a crash has cut is ignored. Lines are only ever added: a run says
+/// first what it is about to do, then each picture just before its result gets its name. The entry
+/// has the stamp that the result has then, so a crash between the two shows. A result that a run
+/// finds and leaves is "kept", not done: other options may have made it. Results with names that
+/// are not their inputs' are remembered when a journal begins anew, since they may lie beside
+/// inputs, and are none. The line at a run's end has a hash of all that the lines before it say
+/// together, so that a line that is changed or taken away later shows, and a line that a crash has
+/// cut does not matter once another says the same.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DoneEntry {
   FileStamp in, out;
 };
 
-/// What one journal says.
+/// The contents of one journal.
 struct JournalContents {
   Shard shard;
   std::string settings;                             ///< what the results were made by; see Journal
@@ -96,9 +96,9 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// What earlier runs by the same settings have done. Where this one does not resume, the file
-  /// begins anew and nothing is planned in it, but what they had made is here all the same, unless
-  /// GPUs' decoders took part, whose kind may be another one now.
+  /// The work of earlier runs by the same settings. Where this one does not resume, the file begins
+  /// anew and nothing is planned in it, but their work is still here, unless GPUs' decoders took
+  /// part, whose kind may be another one now.
   const JournalContents& before() const { return before_; }
 
   /// Whether the file has nothing of that yet.

@@ -10,7 +10,7 @@
 
 namespace convfilt {
 
-/// What the journals of a folder say together.
+/// The summary of all journals of a folder.
 struct MergeReport {
   std::int64_t done = 0;
   std::vector<Shard> missing_shards;  ///< without a journal

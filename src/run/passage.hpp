@@ -35,7 +35,8 @@ struct FileReport {
   StageTimes device_ms;  ///< in which a device was busy with it: its share of batches
   double all_ms = 0;
   int bands = 1;
-  std::string why_whole;  ///< empty where the picture went in bands
+  std::string why_whole;      ///< empty where the picture went in bands
+  std::string why_in_memory;  ///< why bands were cut from a picture in memory; empty where not
   std::string strategy, device;
   std::string codec = "cpu";  ///< or "gpu": whose codecs read and wrote it
   std::string why_cpu;        ///< why the CPU filtered a JPEG while GPUs took JPEGs
@@ -45,7 +46,7 @@ struct FileReport {
 
 enum class Outcome { filtered, skipped, failed, not_begun };
 
-/// What became of a picture.
+/// The outcome of a picture, and its details.
 struct PictureOutcome {
   const Job* job = nullptr;
   Outcome outcome = Outcome::filtered;
@@ -84,7 +85,7 @@ struct Passage {
   std::size_t number = 0;  ///< of the job
   int threads = 0;         ///< that its bands may take; 0 = all cores
   Gate* gate = nullptr;    ///< null: it may take all that it wants
-  Arena* arena = nullptr;  ///< whose threads take its bands; null: oneTBB's own
+  Arena* arena = nullptr;  ///< whose threads take its bands; null: it starts some
 
   std::int64_t memory = 0;                  ///< bytes that were admitted
   bool was_postponed = false;               ///< for want of memory

@@ -102,21 +102,28 @@ int write_bands(int height, int step, const Passage& passage, PictureWriter& wri
     while (next < bands) write(encode(begin()));
     return bands;
   }
-  if (passage.arena) passage.arena->grow(workers);
   const auto begin_or_stop = [&](tbb::flow_control& control) {
     if (next < bands) return begin();
     control.stop();
     return BandPtr();
   };
   constexpr auto kInOrder = tbb::filter_mode::serial_in_order;
-  // While it waits for its bands, this thread must not begin another picture.
-  tbb::this_task_arena::isolate([&] {
+  const auto pipeline = [&] {
     tbb::parallel_pipeline(
         std::size_t(workers) + 2,
         tbb::make_filter<void, BandPtr>(kInOrder, begin_or_stop) &
             tbb::make_filter<BandPtr, BandPtr>(tbb::filter_mode::parallel, encode) &
             tbb::make_filter<BandPtr, void>(kInOrder, write));
-  });
+  };
+  if (passage.arena) {
+    passage.arena->grow(workers);
+    // While it waits for its bands, this thread must not begin another picture.
+    tbb::this_task_arena::isolate(pipeline);
+  } else {
+    Arena alone(workers);
+    alone.grow(workers);
+    alone.execute(pipeline);
+  }
   return bands;
 }
 
@@ -151,7 +158,7 @@ void write_whole(const Image& image, const Passage& passage, PictureWriter& writ
       [&](const Band& band) { return rows_of(BandView(image.view()), band.first, band.rows); });
 }
 
-/// What bands under way take, at most, beside what lies in memory as a whole.
+/// Memory that bands under way take, at most, beside what lies in memory as a whole.
 std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int threads) {
   const int rows = band_rows(work, writer.rows_at_a_time(), kBandBytes);
   const std::int64_t in_row = bytes_of({work.in.width, 1, work.in.channels, work.in.depth});
@@ -163,7 +170,7 @@ std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int 
          work.needs(std::min(2 * rows, work.out.height)).buffers * threads;
 }
 
-/// What bands take of a whole result that are encoded, or fitted to the format.
+/// Memory for bands of a whole result that are encoded, or fitted to the format.
 std::int64_t memory_of_encoding(const Shape& result, const PictureWriter& writer, int threads) {
   const std::int64_t row = bytes_of(result) / result.height;
   const std::int64_t band = 2 * std::max(std::int64_t(kBandBytes), row * writer.rows_at_a_time());
@@ -198,13 +205,18 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
   const auto writer = std::make_shared<PictureWriter>(
       job.out, output_header(report.header, work->out), passage.batch.write);
   const bool turned = report.header.orientation != 1;
-  const bool by_rows = !work->is_whole() && !work->wraps() && !turned;
+  if (!work->is_whole() && work->wraps())
+    report.why_in_memory = "with --border=wrap the first rows need the last";
+  else if (!work->is_whole() && turned)
+    report.why_in_memory = "the file holds it turned";
+  const bool by_rows = !work->is_whole() && report.why_in_memory.empty();
+  Work::Needs needs;
+  if (work->is_whole()) needs = work->needs(work->out.height);
   const auto memory_on = [&](int threads) {
     const std::int64_t in = bytes_of(report.header), out = bytes_of(work->out);
     const std::int64_t reading = turned ? 2 * in : by_rows ? 0 : in;
     std::int64_t writing = by_rows ? 0 : in;
     if (work->is_whole()) {
-      const Work::Needs needs = work->needs(work->out.height);
       // The input is given back before the result is written.
       writing = out + needs.plans +
                 std::max(in + needs.buffers,

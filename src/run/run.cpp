@@ -48,6 +48,7 @@ std::optional<PictureOutcome> settled(const Job& job, const Batch& batch,
     if (job.in != "-" && ::access(job.in.c_str(), F_OK) != 0) open_source(job.in);
     check_format(job.out, batch.write);
   } catch (const std::exception& error) {
+    outcome.failure = std::current_exception();
     return ends(Outcome::failed, error.what());
   }
   const std::optional<FileStamp> out = job.out == "-" ? std::nullopt : stamp_of(job.out);

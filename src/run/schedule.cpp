@@ -39,7 +39,7 @@ std::int64_t memory_of_machine() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
 }
 
-/// What a thread keeps of the buffers that pictures gave back, in bytes.
+/// The most bytes that a thread keeps of the buffers that pictures gave back.
 constexpr std::int64_t kMostFree = 16 << 20;
 
 /// Each picture takes buffers of the sizes that the one before it gave back. As it is set up,
@@ -164,8 +164,9 @@ class Schedule : Gate, AfterDevices {
         crew_(crew),
         events_(events),
         threads_(all_threads(batch.convolver.request.threads)),
-        arena_(threads_),
         is_begun_(jobs.size(), false) {
+    // A picture alone starts threads where its bands need them, which a small one need not.
+    if (jobs.size() > 1) arena_.emplace(threads_);
     // Queued commits fragment the heap: 84 MiB were used under a limit of 64 MiB. So a limit turns
     // the queue off.
     if (batch.max_memory == 0 && jobs.size() > 1)
@@ -188,9 +189,13 @@ class Schedule : Gate, AfterDevices {
       how.most_bytes = std::min(how.most_bytes, memory_of_machine() / 4);
       devices_.emplace(crew_, how, static_cast<AfterDevices&>(*this));
     }
-    arena_.grow(int(std::min(jobs_.size(), std::size_t(threads_))));
+    if (arena_) arena_->grow(int(std::min(jobs_.size(), std::size_t(threads_))));
     do {
-      arena_.execute([&] {
+      if (!arena_) {
+        work_alone();
+        continue;
+      }
+      arena_->execute([&] {
         {
           const std::lock_guard lock(mutex_);
           has_news_ = false;
@@ -229,9 +234,18 @@ class Schedule : Gate, AfterDevices {
     return has_more();
   }
 
+  void work_alone() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_news_ = false;
+      active_ = 1;
+    }
+    work();
+  }
+
   /// Needs the lock.
   void start_workers() {
-    while (active_ < threads_ && has_more()) {
+    while (arena_ && active_ < threads_ && has_more()) {
       workers_.run([this] { work(); });
       ++active_;
       // One tries whether a postponed picture fits, and its end starts the rest.
@@ -271,7 +285,7 @@ class Schedule : Gate, AfterDevices {
     auto picture = std::make_unique<Passage>(batch_, jobs_[job]);
     picture->number = job;
     picture->gate = this;
-    picture->arena = &arena_;
+    picture->arena = arena_ ? &*arena_ : nullptr;
     is_begun_[job] = true;
     while (next_ < jobs_.size() && is_begun_[next_]) ++next_;
     return picture;
@@ -308,7 +322,7 @@ class Schedule : Gate, AfterDevices {
     }
   }
 
-  // What pictures take, as a Gate.
+  // The memory that pictures take, as a Gate.
 
   bool has_room(const Passage& picture, std::int64_t wanted) override {
     const std::lock_guard lock(mutex_);
@@ -436,7 +450,13 @@ class Schedule : Gate, AfterDevices {
     }
     if (!open_for_device(*picture)) return false;
     go_elsewhere(1);
-    devices_->take(picture);
+    try {
+      devices_->take(picture);
+    } catch (...) {
+      // There is no memory to queue it, and nobody else ends it.
+      go_elsewhere(-1);
+      throw;
+    }
     return true;
   }
 
@@ -508,8 +528,8 @@ class Schedule : Gate, AfterDevices {
     try {
       // Workers start while others are at work, since the thread that waits for those cannot. The
       // lock lets one thread at a time into the arena.
-      if (active_ > 0 && active_ < threads_ && has_more())
-        arena_.execute([this] { start_workers(); });
+      if (arena_ && active_ > 0 && active_ < threads_ && has_more())
+        arena_->execute([this] { start_workers(); });
     } catch (const std::exception&) {
       // There is no memory for a task. Whoever waits for news starts the workers.
     }
@@ -564,7 +584,7 @@ class Schedule : Gate, AfterDevices {
   Crew& crew_;
   JobEvents& events_;
   const int threads_;
-  Arena arena_;
+  std::optional<Arena> arena_;  ///< of several pictures
   oneapi::tbb::task_group workers_;
 
   std::mutex mutex_;  // guards what follows

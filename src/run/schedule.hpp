@@ -9,7 +9,7 @@
 
 namespace convfilt {
 
-/// What a run does about its pictures beside filtering. Several threads call the first two, one at
+/// The steps of a run for its pictures beside filtering. Several threads call the first two, one at
 /// a time the third. If one of the first two throws, the picture fails.
 class JobEvents {
  public:

@@ -12,7 +12,7 @@
 namespace convfilt {
 namespace {
 
-/// What a launcher calls its numbers. A variable that it has not is null.
+/// A launcher's names for its numbers. A variable that it does not have is null.
 struct Launcher {
   const char* name;
   const char* index;

@@ -38,7 +38,7 @@ std::string percent_encoded(const std::string& name) {
 
 using Json = nlohmann::ordered_json;
 
-/// What begins a line. A refused input has no output.
+/// The beginning of a line. A refused input has no output.
 Json json_of(const std::string& in, const std::string& out, const char* status) {
   Json json;
   json["input"] = in;
@@ -100,7 +100,7 @@ std::string json_line(const PictureOutcome& outcome) {
     json["depth"] = name_of(header.depth);
     json["pixels"] = std::int64_t{header.width} * header.height;
     json["format"] = name_of(header.format);
-    json["bytes_in"] = outcome.in.size;
+    if (outcome.job->in != "-") json["bytes_in"] = outcome.in.size;
     json["bytes_out"] = outcome.out.size;
     json["codec"] = report.codec;
     json["device"] = report.device;
@@ -196,6 +196,8 @@ std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& ou
   std::string how;
   if (!report.why_whole.empty())
     how = ", the picture as a whole, since " + report.why_whole;
+  else if (!report.why_in_memory.empty())
+    how = ", the picture in memory, since " + report.why_in_memory;
   else if (report.bands > 1)
     how = ", " + plural(std::uint64_t(report.bands), "band") +
           " read, filtered and written at the same time";

@@ -1,4 +1,4 @@
-/// What a run over many pictures says: a line of JSON for each, how far it is, and what it came to.
+/// The report of a run over many pictures: a line of JSON for each, its progress, and its totals.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,14 @@ namespace convfilt {
 std::string json_line(const PictureOutcome& outcome);
 std::string json_line(const RefusedInput& refused);
 
-/// What is going to be done, for --dry-run.
+/// The line for a planned picture, for --dry-run.
 std::string json_line(const Job& planned);
 
 /// "98 pictures in 2.5 s (39.2/s, 78.4 Mpx/s, 40.0 MB/s in, 38.1 MB/s out), codec cpu, 1 skipped,
 /// 1 failed".
 std::string summary_of(const RunTotals& totals);
 
-/// What the cores were busy with, in percent: "decoding 52 %, filtering 9 %, encoding 37 %,
+/// The shares of the cores' time, in percent: "decoding 52 %, filtering 9 %, encoding 37 %,
 /// otherwise 2 %".
 std::string shares_of(const RunTotals& totals, int threads);
 

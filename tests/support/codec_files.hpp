@@ -76,6 +76,8 @@ inline Header header_for(const Image& image, FormatId format, const Metadata& me
   return header;
 }
 
+/// Strips of TIFF must have rows_at_a_time() rows. The other writers take any number of rows at a
+/// time, and get different ones.
 inline Bytes write_by(const Codec& codec, const Image& image, const Header& header,
                       const WriteOptions& options = {},
                       std::vector<std::string>* warnings = nullptr) {
@@ -85,9 +87,10 @@ inline Bytes write_by(const Codec& codec, const Image& image, const Header& head
   const PictureView<const std::byte> all = image.view();
   constexpr int kSteps[] = {1, 5, 16, 3};
   for (int y = 0, i = 0; y < all.height; ++i) {
+    const int step = header.format == FormatId::tiff ? writer->rows_at_a_time() : kSteps[i % 4];
     PictureView<const std::byte> rows = all;
     rows.data = all.row(y);
-    rows.height = std::min(kSteps[i % 4], all.height - y);
+    rows.height = std::min(step, all.height - y);
     writer->write(rows, writer->encode(rows, y));
     y += rows.height;
   }

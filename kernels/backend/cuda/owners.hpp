@@ -96,7 +96,7 @@ class SideStream {
     CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), began_.get(), 0));
     return stream_;
   }
-  /// What the stream is given afterwards waits for that work.
+  /// Work that the stream is given afterwards waits for that work.
   void end(const Stream& main) {
     ended_.record(stream_);
     CUDA_CHECK(cudaStreamWaitEvent(main.get(), ended_.get(), 0));
@@ -110,12 +110,12 @@ class SideStream {
 /// The order of a plan's work among that of a caller's stream, a cudaStream_t of the same device.
 class CallersOrder {
  public:
-  /// What `own` is given afterwards waits for what the caller's stream was given before.
+  /// Work that `own` is given afterwards waits for work that the caller's stream was given before.
   void begin(void* caller, const Stream& own) {
     CUDA_CHECK(cudaEventRecord(began_.get(), static_cast<cudaStream_t>(caller)));
     CUDA_CHECK(cudaStreamWaitEvent(own.get(), began_.get(), 0));
   }
-  /// What the caller's stream is given afterwards waits for what `own` was given before.
+  /// Work that the caller's stream is given afterwards waits for work that `own` was given before.
   void end(void* caller, const Stream& own) {
     ended_.record(own);
     CUDA_CHECK(cudaStreamWaitEvent(static_cast<cudaStream_t>(caller), ended_.get(), 0));

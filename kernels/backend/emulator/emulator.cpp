@@ -42,7 +42,7 @@ constexpr std::size_t kStackBytes = 256 * 1024;  // red zones make frames severa
 constexpr std::size_t kStackBytes = 64 * 1024;
 #endif
 
-/// What AddressSanitizer must hear when another stack is used.
+/// Calls that tell AddressSanitizer when another stack is used.
 inline void start_switch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
                          [[maybe_unused]] std::size_t size) {
 #ifdef CONVFILT_ASAN

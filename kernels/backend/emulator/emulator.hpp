@@ -51,7 +51,7 @@ class Recorder {
   std::unordered_map<const void*, std::size_t> samples_;  ///< the reads whose samples cells hold
 };
 
-/// What the running fiber needs to know of itself. Each CPU thread has one.
+/// State of the running fiber. Each CPU thread has one.
 struct Running {
   Counts counts;
   std::uint64_t phase = 0;          ///< grows at every barrier and every new block

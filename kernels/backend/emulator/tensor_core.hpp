@@ -14,7 +14,7 @@ inline constexpr int kLanes = 32;
 /// Sixteen bytes as one instruction moves them.
 using Sixteen = Four<std::uint32_t>;
 
-/// What one lane holds of a and b.
+/// One lane's part of a and b.
 struct Fragments {
   std::uint32_t a[4], b[2];
 };

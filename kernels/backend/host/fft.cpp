@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <opencv2/core.hpp>
 
 #include "kernels/backend/host/parallel.hpp"
@@ -25,6 +26,19 @@ constexpr int kColumns = 16;
 // places in the cache.
 constexpr int kSkew = 8;
 
+// As parallel_for() does. OpenCV reports missing memory by an exception of another type.
+template <class F>
+void for_all(int count, int threads, const F& f) {
+  parallel_for(count, threads, [&](int thread, int index) {
+    try {
+      f(thread, index);
+    } catch (const cv::Exception& error) {
+      if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
+      throw;
+    }
+  });
+}
+
 }  // namespace
 
 int Fft::threads_worth() const {
@@ -37,7 +51,7 @@ template <class F>
 void Fft::for_row_groups(F f) const {
   const std::int64_t rows = std::int64_t(rows_) * batch_;
   const std::int64_t group = std::max(1, kGroupSamples / columns_);
-  parallel_for(int((rows + group - 1) / group), threads_worth(), [&](int, int index) {
+  for_all(int((rows + group - 1) / group), threads_worth(), [&](int, int index) {
     const std::int64_t first = index * group;
     f(first, int(std::min(group, rows - first)));
   });
@@ -80,7 +94,7 @@ void Fft::inverse(Complex* spectra, float* samples) const {
 void Fft::transform_columns(Complex* spectra, int flags) const {
   if (rows_ == 1) return;
   const int groups = (half() + kColumns - 1) / kColumns;
-  parallel_for(batch_ * groups, threads_worth(), [&](int, int index) {
+  for_all(batch_ * groups, threads_worth(), [&](int, int index) {
     Complex* spectrum = spectra + std::ptrdiff_t(index / groups) * half() * rows_;
     const int first = index % groups * kColumns;
     const int count = std::min(kColumns, half() - first);

@@ -1,4 +1,4 @@
-/// What a lane of walk.cu reads of a row, and what its block is: constants of each kernel.
+/// The part of a row that a lane of walk.cu reads, and its block's shape: constants of each kernel.
 #pragma once
 
 #include "kernels/contract/ceil_div.hpp"

@@ -1,5 +1,5 @@
-/// What a lane of walk.cu computes: row sums of one row, which it adds to as many rows of outputs
-/// as the mask has.
+/// The sums of a lane of walk.cu: row sums of one row, which it adds to as many rows of outputs as
+/// the mask has.
 #pragma once
 
 #include "kernels/backend/shared_words.hpp"

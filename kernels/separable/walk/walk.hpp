@@ -1,4 +1,4 @@
-/// What strategy separable does with small square masks of 16-bit and float samples.
+/// Strategy separable for small square masks of 16-bit and float samples.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"

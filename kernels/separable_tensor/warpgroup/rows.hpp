@@ -23,7 +23,7 @@ CONVFILT_HD inline int boxes_of(const Grid& grid) {
 constexpr int kStageWords = kColumns / 4 + 4;
 constexpr int kStages = 2;
 
-/// What a block reads and writes, and its shared memory.
+/// The rows that a block reads, the picture that it writes, and its shared memory.
 struct Block {
   const BoxSource& samples;  ///< the picture's rows with their padding
   int height;                ///< the picture's height

@@ -1,4 +1,4 @@
-/// What separable-tensor does on devices whose warpgroups multiply (sm_90).
+/// Strategy separable-tensor on devices whose warpgroups multiply (sm_90).
 #pragma once
 
 #include "kernels/contract/separable.hpp"
@@ -6,7 +6,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::separable_tensor::warpgroup {
 
-/// What `explain` adds to the description of the kernels for other devices.
+/// The sentence that `explain` adds to the description of the kernels for other devices.
 inline constexpr char kNote[] =
     "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
     "time.";

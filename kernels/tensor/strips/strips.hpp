@@ -5,7 +5,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::tensor::strips {
 
-/// What a kernel for strips is compiled for, and how high its strips are.
+/// The numbers that a kernel for strips is compiled for, and how high its strips are.
 struct Shape {
   int digits = 0;  ///< digits of a weight in base 256; 0 where strips do not take the mask
   int steps = 0;   ///< steps of 16 samples that cover the taps of 8 neighbouring outputs

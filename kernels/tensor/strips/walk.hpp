@@ -171,7 +171,7 @@ CONVFILT_DEVICE inline void end_row(std::uint8_t* row, const MaskArgument& mask,
 
 constexpr int kPairsAhead = 3;  // pairs of rows that are being copied
 
-/// What a lane knows of its strip.
+/// State that a lane keeps for its strip.
 template <int kDigits, int kSteps, int kHeight>
 struct Lane {
   int chunk_x, first_y;  ///< where its copies begin, and the strip's first row in the input

@@ -1,4 +1,4 @@
-/// What the two kernels of warpgroups share: a block's threads, arguments and shared memory.
+/// Parts that the two kernels of warpgroups share: a block's threads, arguments and shared memory.
 #pragma once
 
 #include "kernels/backend/warpgroup.hpp"
@@ -35,7 +35,7 @@ struct MaskArgument {
   bool half = false;  ///< Cut::half
 };
 
-/// What a block reads and writes, and its shared memory.
+/// The samples that a block reads, the picture that it writes, and its shared memory.
 struct Place {
   PlaneView<uint8_t> picture;  ///< with padding at its rows' sides
   /// The same from where the first strip's samples begin, which may be in the padding.

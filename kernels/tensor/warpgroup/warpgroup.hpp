@@ -5,7 +5,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
 
-/// What explain adds to the description of the kernels for other devices.
+/// The sentence that `explain` adds to the description of the kernels for other devices.
 inline constexpr char kOnWarpgroups[] =
     "Where warpgroups multiply (sm_90), four warps walk down 1,024 columns of a wide picture "
     "instead.";

@@ -1,5 +1,4 @@
-/// What a comparison of strategies is and what it found: the rows, the devices, the choice of
-/// `auto`.
+/// A comparison of strategies and its findings: the rows, the devices, the choice of `auto`.
 #pragma once
 
 #include <functional>
@@ -33,8 +32,8 @@ struct Times {
   std::optional<double> best;  ///< how many times the time of the fastest row of this device
 };
 
-/// What the emulator counted, per sample of the result: in the row's own run, or if that is on a
-/// GPU, in one block far from the edges. It counts nothing in library calls.
+/// The emulator's counts per sample of the result: in the row's own run, or if that is on a GPU, in
+/// one block far from the edges. It counts nothing in library calls.
 struct Counted {
   double global_reads = 0, shared_reads = 0, ghost_cells = 0;
   double atomic_adds = 0;
@@ -78,7 +77,7 @@ struct Row {
 /// Accuracy::largest.
 std::string broken_bound(const Row& row, const std::string& unit);
 
-/// What one unit of Accuracy::largest is: "steps", or for floats the formula of unit_of().
+/// The unit of Accuracy::largest: "steps", or for floats the formula of unit_of().
 std::string difference_unit(const Problem& problem);
 
 struct DeviceFacts {

@@ -67,7 +67,8 @@ Contender parse_contender(std::string_view text, const Machine& machine) {
     throw UsageError("--strategies: " + unknown_name("strategy", name, strategy_names(machine)));
   if (rest.empty()) return contender;
   while (!rest.empty()) apply_setting(contender, take_word(rest, ':'));
-  if (const std::string reason = never_takes(*contender.strategy, contender.tuning); !reason.empty())
+  if (const std::string reason = never_takes(*contender.strategy, contender.tuning);
+      !reason.empty())
     throw UsageError("--strategies: " + in_quotes(text) + ": " + reason);
   return contender;
 }

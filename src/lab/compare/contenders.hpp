@@ -1,4 +1,4 @@
-/// What `compare` compares: strategies with their settings, and masks, as a person names them.
+/// The contenders of `compare`: strategies with their settings, and masks, as a person names them.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ std::vector<Contender> all_contenders(const Machine& machine);
 /// For "9x9" or "101x15" a Gaussian of that many columns and rows; for other words, load_mask().
 Mask mask_named(const std::string& word);
 
-/// What is filtered where no picture is given: every value of an integer depth is as likely, and a
-/// float lies in 0..1. The same samples everywhere. `channels` is 1 or 3.
+/// The picture that is filtered where none is given: every value of an integer depth is as likely,
+/// and a float lies in 0..1. The same samples everywhere. `channels` is 1 or 3.
 Image noise_picture(int width, int height, int channels, Depth depth);
 
 }  // namespace convfilt

@@ -101,33 +101,46 @@ class Reader {
   template <class T>
   void field(const char* key, T& value) {
     const OrderedJson& found = json_.at(key);
-    if (in_group_ && found.is_null())
-      lacks_one_ = true;
-    else
+    if (in_group_ && found.is_null()) {
+      if (!missing_) missing_ = key;
+    } else {
+      has_one_ = true;
       read(found, value);
+    }
   }
   template <class T>
   void field(const char* key, std::optional<T>& value) {
-    if (const OrderedJson& found = json_.at(key); !found.is_null()) read(found, value.emplace());
+    const OrderedJson& found = json_.at(key);
+    if (found.is_null()) return;
+    has_one_ = true;
+    read(found, value.emplace());
   }
   template <class T>
   void known(const char* key, T& value) {
-    if (const OrderedJson& found = json_.at(key); !found.is_null()) read(found, value);
+    const OrderedJson& found = json_.at(key);
+    if (found.is_null()) return;
+    has_one_ = true;
+    read(found, value);
   }
   void derived(const char*, const std::string&) {}
   template <class T, class Fields>
   void group(std::optional<T>& value, const Fields& fields) {
     T all;
     in_group_ = true;
-    lacks_one_ = false;
+    has_one_ = false;
+    missing_ = nullptr;
     fields(*this, all);
     in_group_ = false;
-    if (!lacks_one_) value = all;
+    if (missing_ && has_one_)
+      throw std::out_of_range(std::string(missing_) +
+                              " is null, but other figures beside it are not");
+    if (!missing_) value = all;
   }
 
  private:
   const OrderedJson& json_;
-  bool in_group_ = false, lacks_one_ = false;
+  bool in_group_ = false, has_one_ = false;
+  const char* missing_ = nullptr;  ///< the group's first field that is null and may not be alone
 };
 
 // The fields, which are also the columns of CSV. The mask's weights are not among them.
@@ -262,7 +275,7 @@ Comparison comparison_of(const OrderedJson& json) {
   return c;
 }
 
-/// What the library says, without its "[json.exception.type_error.302] ".
+/// The library's message, without its "[json.exception.type_error.302] ".
 std::string without_prefix(const std::string& message) {
   const std::size_t end =
       message.starts_with("[json.exception") ? message.find("] ") : message.npos;

@@ -1,4 +1,4 @@
-/// What a device gives at best: what the times of `compare` are held against.
+/// The best rates of a device, which the times of `compare` are held against.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
   return locations;
 }
 
-/// What `auto` takes. Where it refuses, the choice has a reason and no strategy.
+/// The choice of `auto`. Where it refuses, the choice has a reason and no strategy.
 Choice choice_of_auto(const Problem& problem, const CompareOptions& options,
                       const Machine& machine) {
   Request request;

@@ -87,7 +87,7 @@ double amplification(const Mask& mask) {
   return std::max(1.0, absolute_gain(mask));
 }
 
-/// What the last float operations on a 16-bit sample lose, in steps.
+/// The error of the last float operations on a 16-bit sample, in steps.
 double end_error16(const Mask& mask) {
   return kHalfUlp * (std::abs(mask.offset) + full_range(Depth::u16) + 1);
 }

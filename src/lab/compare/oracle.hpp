@@ -1,5 +1,5 @@
-/// What results are held against: the convolution in double precision, and how far from it each
-/// family of strategies may be.
+/// The reference for results: the convolution in double precision, and how far from it each family
+/// of strategies may be.
 #pragma once
 
 #include <cstddef>

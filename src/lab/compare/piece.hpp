@@ -38,7 +38,7 @@ class Piece {
   Accuracy judge(const Image& result, Family family);
 
  private:
-  /// What a strategy gives on the CPU: all of the result, or some rows from its middle.
+  /// A strategy's result on the CPU: all of it, or some rows from its middle.
   struct Reference {
     Image image;              ///< empty where there is none
     int first = 0, rows = 0;  ///< the result's rows

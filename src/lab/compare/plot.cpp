@@ -35,7 +35,7 @@ bool same_picture(const Problem& a, const Problem& b) {
          a.depth == b.depth;
 }
 
-/// What the comparisons have in common, and the devices: two lines above a chart of that size.
+/// The comparisons' common facts, and the devices: two lines above a chart of that size.
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,
                          PlotSize size) {
   Problem problem = comparisons.front().problem;
@@ -362,7 +362,7 @@ std::string mask_tics(std::span<const Comparison> comparisons) {
   return "set x2tics (" + text + ") textcolor rgb '#000000'\n";
 }
 
-/// What a device is called above its panel.
+/// The name of a device above its panel.
 std::string title_of(const Location& location, std::span<const Comparison> comparisons) {
   for (const Comparison& comparison : comparisons)
     for (const DeviceFacts& facts : comparison.devices)
@@ -404,7 +404,7 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
          in_gnuplot(std::string(kRoofName)) + plots + "\n";
 }
 
-/// What x is. On the CPU nobody counts what threads ask for, so all strategies have the same.
+/// The meaning of x. On the CPU no accesses are counted, so all strategies have the same x.
 std::string axis_label(const Location& location, bool marked) {
   const std::string bytes = "per byte of picture and result";
   const std::string what = location.kind == DeviceKind::cuda

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "src/lab/plot.hpp"
 #include "src/lab/compare/report.hpp"
+#include "src/lab/plot.hpp"
 
 namespace convfilt {
 

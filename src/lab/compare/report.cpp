@@ -54,7 +54,7 @@ std::string percent(double share) {
   return figure(100 * share) + " %";
 }
 
-/// What was held against the truth: "all", or "123 456, 8 rows".
+/// The samples that were held against the truth: "all", or "123 456, 8 rows".
 std::string checked_in(const Accuracy& accuracy) {
   if (accuracy.samples == accuracy.of) return "all";
   return grouped(accuracy.samples) + and_rows(accuracy.rows);
@@ -270,7 +270,7 @@ std::string devices_of(const Group& group, const Style& style) {
   return text;
 }
 
-/// What rows of a report have, which its legend explains.
+/// Features of a report's rows that its legend explains.
 struct Seen {
   bool by_auto = false, broken = false, judged = false, pieces = false, basic = false;
   bool counted = false, textures = false, additions = false, library = false;

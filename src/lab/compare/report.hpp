@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// What a report shows.
+/// The kind of table that a report shows.
 enum class TableKind {
   full,   ///< a table a comparison, a line a strategy, with all that is known of it
   brief,  ///< a table a picture, a line a strategy and a column a mask: times in copies
@@ -21,7 +21,7 @@ inline constexpr TableKind kTableKinds[] = {TableKind::full, TableKind::brief};
 
 std::string_view name_of(TableKind kind);
 
-/// What all comparisons of a report share.
+/// Facts that all comparisons of a report share.
 struct ReportHead {
   std::string version;  ///< convfilt's
   std::string input;    ///< what was filtered, e.g. "photo.jpg"

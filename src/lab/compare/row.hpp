@@ -5,7 +5,7 @@
 
 namespace convfilt {
 
-/// What rows share.
+/// The context that rows share.
 struct Bench {
   Pieces& pieces;
   const CompareOptions& options;

@@ -1,4 +1,4 @@
-/// What many times of one thing say, and how many are worth taking.
+/// The spread of many times of one thing, and how many are worth taking.
 #pragma once
 
 #include <vector>

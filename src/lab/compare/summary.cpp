@@ -23,7 +23,7 @@ std::string full_name(const Row& row) {
   return row.contender == device ? device : row.contender + " on " + device;
 }
 
-/// What keeps a row from being faster.
+/// The limit that keeps a row from being faster.
 std::string limit_of(const Times& times) {
   if (times.roofline > 1) return "fewer or cheaper operations";
   return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it, and allows " +
@@ -77,7 +77,7 @@ std::string accesses_of(const Counted& c) {
   return figure(reads_of(c)) + " reads an output in " + figure(*c.sectors) + " sectors";
 }
 
-/// What a tiled kernel does in shared memory, which basic does without.
+/// A tiled kernel's accesses to shared memory, which basic does without.
 std::string shared_of(const Counted& c) {
   return figure(c.shared_reads) + " reads and " + figure(c.shared_writes.value_or(0)) +
          " writes of shared memory";

@@ -1,4 +1,4 @@
-/// What comparisons found, in words.
+/// The findings of comparisons, in words.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-/// What a multiprocessor (SM) of a GPU architecture holds, and how many blocks fit into it.
+/// The resources of a multiprocessor (SM) of a GPU architecture, and how many blocks fit into it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What one block of threads does, step by step, as the emulator recorded it.
+/// The steps of one block of threads, as the emulator recorded them.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-/// What kernels read, counted by the emulator while it runs their source.
+/// The reads of kernels, counted by the emulator while it runs their source.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct CountName {
   std::uint64_t (*of)(const Counts&);
 };
 
-/// What is told of a watched block.
+/// The counts that are reported for a watched block.
 std::span<const CountName> watched_counts();
 
 /// Counts such a block alone, with rows padded as plans have them, or packed as those of the

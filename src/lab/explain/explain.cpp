@@ -20,9 +20,9 @@ Geometry block_geometry(const Strategy& strategy, const Problem& problem, const 
 
 namespace {
 
-/// What all threads read that have outputs side by side. Where all of a thread's samples lie in the
-/// image it reads them in whole loads, and elsewhere each tap of each output, also of those beside
-/// the picture.
+/// The reads of all threads that have outputs side by side. Where all of a thread's samples lie in
+/// the image, it reads them in whole loads. Elsewhere it reads each tap of each output, also of
+/// outputs beside the picture.
 Reads reads_in_loads(const Geometry& g, const TileAxes& axes) {
   const TileAxis &x = axes.x, &y = axes.y;
   const int outputs = g.out_columns / g.block_columns;

@@ -1,4 +1,4 @@
-/// What one block of a strategy does: by formula, and by the emulator's count.
+/// The work of one block of a strategy: by formula, and by the emulator's count.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Explanation {
   Compared middle;  ///< what a block in the middle reads
   std::optional<Counts> middle_counts;
 
-  /// What its warps do; empty where the strategy has no formula for it.
+  /// The work of its warps; empty where the strategy has no formula for it.
   std::optional<WatchedBlock> watched;
   std::optional<WatchedBlock> packed;  ///< the same with packed rows, where the pitch is another
 
@@ -73,7 +73,7 @@ struct Explanation {
 /// The geometry of blocks, with the lead of Mode::same. The strategy must have blocks.
 Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
 
-/// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
+/// The reads of all blocks, ghost cells left out, where blocks load their input tiles with the halo
 /// and read nothing else, where they load a tile without halo and read each tap that leaves it,
 /// where each thread reads all taps of one output, or whole loads for outputs side by side.
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes);

@@ -1,5 +1,5 @@
-/// What overlap-discard, overlap-add and in-parts cost for one problem, beside the direct sum, by
-/// formula.
+/// The costs of overlap-discard, overlap-add and in-parts for one problem, beside the direct sum,
+/// by formula.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ using DrawPanel = std::function<std::string(const Spot&)>;
 /// How a rectangle is filled; a hatched or crossed one has lines on white.
 enum class Fill { solid, hatched, crossed };
 
-/// What cells of one kind look like.
+/// The look of cells of one kind.
 struct CellKind {
   std::string_view colour;
   Fill fill = Fill::solid;

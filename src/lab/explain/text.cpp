@@ -186,7 +186,7 @@ void tell_reads(const Explanation& e, Lines& lines) {
                "   by count");
 }
 
-/// What the block's warps do, where a formula stands beside each count.
+/// Describes the block's warps, where a formula stands beside each count.
 void tell_warps(const Explanation& e, Lines& lines) {
   if (!e.watched) return;
   const Counts& c = e.watched->count;

@@ -1,5 +1,5 @@
-/// What the threads of one block do, in drawings: what each loads in which step, what each
-/// computes, and how often each sample is used.
+/// Drawings of the threads of one block: what each loads in which step, what each computes, and how
+/// often each sample is used.
 #pragma once
 
 #include <string>

@@ -222,8 +222,8 @@ bool is_within(const Box& box, const Box& around) {
          box.bottom <= around.bottom;
 }
 
-/// What a block's threads do. Where the result's edge cuts its output tile, only a trace tells how
-/// many of them compute.
+/// The work of a block's threads. Where the result's edge cuts its output tile, only a trace tells
+/// how many of them compute.
 std::string threads_of(const Explanation& e, const BlockBoxes& block, const BlockTrace* trace) {
   const Geometry& g = *e.geometry;
   const int threads = g.block_columns * g.block_rows;

@@ -48,9 +48,10 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
       said, {.seconds = 180});
   if (ended.code() == 0) return;
   const std::string words = contents_of(said);
-  if (ended.code() == 127)
+  if (ended.code() == kNoProgram)
     throw CompilerError("there is no " + quoted_name(nvcc) +
                         "; let NVCC name the CUDA toolkit's nvcc");
+  if (ended.code() == kNotStarted) throw CompilerError(not_started(quoted_name(nvcc)));
   if (words.find(copy.string()) != words.npos) {
     const std::string why =
         "is not compiled by nvcc:" + complaint(words, copy.string(), kernel.path);

@@ -617,7 +617,7 @@ void HostLaunch::add_number(std::size_t at, Tokens value, std::size_t launch) {
   if (is_constant) constants_.emplace(name);
 }
 
-/// What stands nearest before the launch counts first, then what stands before that; a macro comes
+/// The definition nearest before the launch counts first, then the one before that; a macro comes
 /// before all.
 void HostLaunch::find_numbers(std::size_t name) {
   static const std::vector<Token> kOne = tokens_of("1");

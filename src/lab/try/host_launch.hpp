@@ -56,7 +56,7 @@ class HostLaunch {
   /// Bytes of dynamic shared memory; 0 where the launch has none.
   std::optional<std::int64_t> shared_bytes(const Numbers& numbers) const;
 
-  /// What the kernel is passed in that place, by the file's own numbers.
+  /// The argument that the kernel is passed in that place, by the file's own numbers.
   std::optional<double> argument(std::size_t i) const;
   /// Whether that is a number in the code, a macro or a constexpr.
   bool is_constant(std::size_t i) const;

@@ -391,7 +391,7 @@ bool is_beyond(const LessonFinding::Place& place, const Trial& trial, const Laun
          place.block_z * outputs.depth + place.thread_z >= trial.out_depth();
 }
 
-/// What threads beyond the picture do wrong when they write.
+/// The mistake of threads beyond the picture when they write.
 std::string beyond(const LessonFinding& finding, const Trial& trial, const LaunchSize& launch) {
   const BlockSides& outputs = launch.outputs;
   const LessonFinding::Place& place = finding.place;
@@ -516,7 +516,7 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
   return with_place(sentence, trial);
 }
 
-/// What became of a run that did not come to its end.
+/// The sentence about a run that did not come to its end.
 LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds) {
   const bool is_endless = run.end == TrialRun::End::too_long;
   std::string text = is_endless                   ? "it does not end"
@@ -681,7 +681,7 @@ class Judgement {
     if (sentence.kind == "halo" && run.findings.empty()) sentence.is_cause = true;
     add_errors(oracle, run);
     if (!sentence.text.empty()) add_once(pixels_, with_place(sentence, trial));
-    // What a lane that is absent gives matters where somebody makes use of it.
+    // The value of an absent lane matters where the kernel uses it.
     for (const LessonFinding& finding : run.findings)
       if (finding.fault == "absent_lane" && !sentence.text.empty())
         add_once(score_.faults, sentence_of(finding, trial, launch_));
@@ -697,7 +697,7 @@ class Judgement {
 
   bool has_cause() const { return std::ranges::any_of(pixels_, &LessonSentence::is_cause); }
 
-  /// What explains the outputs of a further picture, if something does.
+  /// Finds the cause of the outputs of a further picture, if there is one.
   void explain(const Trial& trial, const TrialRun& run) {
     if (run.end != TrialRun::End::done) return;
     const LessonSentence sentence = about_pixels(Oracle(trial), run, launch_);
@@ -729,7 +729,7 @@ class Judgement {
       if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
       score_.faults.insert(score_.faults.begin(), *cause);
     } else if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty()) {
-      // What a kernel does to memory says more than what comes of it.
+      // A fault in memory says more than the wrong outputs that it causes.
       add_once(score_.faults, pixels_.front());
     }
     for (std::size_t i = 0; i < score_.faults.size(); ++i)
@@ -841,7 +841,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
   return gpu;
 }
 
-/// What the kernel prints, in its first lines.
+/// The first lines that the kernel prints.
 std::string first_lines(const std::string& printed) {
   constexpr std::size_t kLines = 3, kColumns = 120;
   std::string text;
@@ -866,7 +866,7 @@ std::string guesses_text(const KernelFile& kernel) {
   return text;
 }
 
-/// What a kernel makes of one picture with several blocks, which is no square.
+/// A kernel's result for one picture that has several blocks and is no square.
 struct Probe {
   LessonScore score;
   std::size_t outputs = 0, all = 0;  ///< that are right, and that there are

@@ -27,7 +27,7 @@ struct LessonScore {
   bool is_right() const { return right == pictures; }
 };
 
-/// What a GPU says of it.
+/// The verdict of a GPU on the kernel.
 struct LessonOnGpu {
   std::string device;
   LessonScore score;
@@ -35,7 +35,7 @@ struct LessonOnGpu {
   std::vector<TimeRow> times;  ///< the kernel's, then the textbook's
 };
 
-/// What the kernel's task is, beside the mask.
+/// The kernel's task, beside the mask.
 struct LessonTask {
   int dimensions = 2;      ///< of pictures
   int channels = 1;        ///< the most

@@ -260,7 +260,7 @@ std::vector<Parameter> parameters_of(Tokens tokens, std::size_t open, std::size_
       parameter.is_pointer = true;
       i = closing(tokens, i);
     } else if (token.text == "*") {
-      // What is const behind the star is the pointer.
+      // A const behind the star belongs to the pointer.
       if (tokens[i - 1].is_name()) parameter.type.push_back(tokens[i - 1].text);
       parameter.is_const =
           parameter.is_const || parameter.has({"const"}) || parameter.name == "const";
@@ -300,7 +300,7 @@ bool says_side(const std::string& name, bool is_width) {
                                   "(img|image|im|pic|in|out|n|src|dst)h|.*rows");
 }
 
-/// What a number is given, by its name.
+/// The argument for a number, by its name.
 std::optional<KernelArgument> number_of(const std::string& name) {
   using enum KernelArgument;
   if (matches(name, "r|.*radius.*")) return radius;
@@ -346,7 +346,7 @@ bool writes_to(Tokens all, std::string_view name) {
   return false;
 }
 
-/// What each parameter is given, into the kernel.
+/// Chooses the argument for each parameter, into the kernel.
 template <class Fail>
 void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& parameters, Tokens body,
                       const Fail& fail) {
@@ -520,7 +520,7 @@ bool includes(std::string_view line, std::initializer_list<std::string_view> nam
              names, [&](std::string_view name) { return line.substr(open + 1).starts_with(name); });
 }
 
-/// What the host has no need of: CUDA's headers, and those that courses have around it.
+/// Headers that the host does not need: CUDA's, and those that courses have around it.
 bool is_left_out(std::string_view line) {
   return includes(line,
                   {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
@@ -610,8 +610,8 @@ struct Refusal {
   std::string why;
 };
 
-/// What nvcc refuses, or no kernel can mean, in the body of a function for the device. `hosts` are
-/// the host's functions; `uses_std` says that names of std stand alone.
+/// Code in the body of a function for the device that nvcc refuses, or no kernel can mean. `hosts`
+/// are the host's functions; `uses_std` says that names of std stand alone.
 std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::string_view>& hosts,
                                        bool uses_std) {
   constexpr std::string_view kStandard[] = {
@@ -774,8 +774,8 @@ std::optional<HostLaunch::Sides> outputs_of(KernelFile& kernel, const HostLaunch
   return outputs;
 }
 
-/// What the file's own launch says of the block, its outputs and its shared memory, into the
-/// kernel; and what else may be meant, where it is wrong or leaves something open.
+/// Takes the block, its outputs and its shared memory from the file's own launch into the kernel;
+/// and what else may be meant, where the launch is wrong or leaves something open.
 void take_launch(KernelFile& kernel, HostLaunch& host, std::optional<BlockSides>& block,
                  std::optional<BlockSides>& outputs, std::optional<int>& shared) {
   constexpr int kUsual = 5;         // side of a mask whose size the launch is told
@@ -939,7 +939,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   if (kernel.text.size() > kMostBytes) refuse("has more than 1 MiB, which is no student's kernel");
   if (kernel.text.starts_with("\xff\xfe") || kernel.text.starts_with("\xfe\xff"))
     refuse("is UTF-16; save it as UTF-8");
-  // What is shown beside a complaint is a line of it.
+  // Complaints show lines of this text.
   std::string shown = kernel.text;
   for (char& c : shown) {
     const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;

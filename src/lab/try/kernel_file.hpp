@@ -42,7 +42,7 @@ std::string to_string(const BlockSides& sides);
 /// "16x16", "8x8x4" or "256"; nothing for other words.
 std::optional<BlockSides> parse_launch_sides(std::string_view word);
 
-/// What is passed to a kernel in the place of one of its parameters.
+/// The argument that a kernel is passed for one of its parameters.
 enum class KernelArgument {
   in,
   out,
@@ -109,14 +109,14 @@ struct KernelRefused : IoError {
 
 inline constexpr int kMostShared = 48 << 10;  ///< bytes of shared memory of a block
 
-/// What a person says of the launch, which wins over the file's comment.
+/// A person's wishes for the launch, which win over the file's comment.
 struct LaunchWish {
   std::optional<BlockSides> block, outputs;
   std::optional<int> shared_bytes;
   bool clears_out = false;
 };
 
-/// What a person says of the task.
+/// A person's wishes for the task.
 struct LessonWish {
   std::optional<Mask> mask;           ///< this or the size, or none
   std::optional<Extent> size;         ///< of random weights

@@ -1,4 +1,4 @@
-/// What a student's kernel should make of a picture, or would make if it did something wrong.
+/// The outputs that a student's kernel should have, or would have if it did something wrong.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Cell {
   int x = 0, y = 0, z = 0, channel = 0;
 };
 
-/// Of columns, rows and planes.
+/// Numbers for columns, rows and planes.
 using Axes = std::array<int, 3>;
 
 /// Something that a kernel may do wrong.

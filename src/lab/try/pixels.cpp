@@ -7,7 +7,7 @@
 namespace convfilt {
 namespace {
 
-/// What a kernel has done if all of its outputs are those of the variant.
+/// The mistake of a kernel if all of its outputs are those of the variant.
 struct Suspicion {
   Variant variant;
   const char* kind;
@@ -353,7 +353,7 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const std::string example =
       "as at " + pixel(trial, first) + ", which is " + (written(first) ? numbers : "not written");
 
-  // What is written at the least and at the most, where outputs should be beyond.
+  // The lowest and the highest output that is written, where outputs should be beyond.
   double lowest = got(first), highest = lowest;
   oracle.all_of([&](const Cell& cell) {
     lowest = std::min(lowest, got(cell));

@@ -1,4 +1,4 @@
-/// What is wrong with a kernel's outputs, as far as they tell.
+/// The mistake in a kernel's outputs, as far as they show it.
 #pragma once
 
 #include "src/lab/try/oracle.hpp"

@@ -153,9 +153,11 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     // Errors alone are told.
     words.push_back("-w");
     if (!links && !ended.timed_out) ended = run_process(words, said, limits);
-    if (ended.code() == 127)
+    if (ended.code() == kNoProgram)
       throw NoVerdictError("there is no compiler " + in_quotes(compiler) +
                            " here; install g++, or name one in CXX");
+    if (ended.code() == kNotStarted)
+      throw NoVerdictError(not_started("the compiler " + in_quotes(compiler)));
     const std::string all_said = contents_of(said);
     const bool is_assemblers = all_said.find("Assembler messages:") != all_said.npos ||
                                all_said.find("<inline asm>") != all_said.npos;
@@ -167,7 +169,7 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
           kernel_.assembler_line, why, true);
     }
     const std::string words_said = complaint(all_said, copy.string(), kernel_.path);
-    // What is wrong with the library is no fault of the student's, whose file calls its functions.
+    // An error in the library is no fault of the student's, whose file calls its functions.
     const bool is_students =
         all_said.find(copy.string()) != all_said.npos && all_said.find("__tsan_") == all_said.npos;
     if (links && !ended.timed_out && !is_students)
@@ -282,7 +284,7 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
   std::istringstream lines(contents_of(folder / "report"));
   std::string first;
   std::getline(lines, first);
-  // What the kernel writes there itself does not begin with it.
+  // Text that the kernel itself writes there does not begin with this word.
   const bool is_ours = first == word;
   for (std::string line; is_ours && std::getline(lines, line);) {
     std::istringstream text(line);

@@ -22,8 +22,8 @@ std::string rounded(double number, int digits = 2) {
 /// The student's kernel in a table, whatever its name.
 constexpr const char* kYours = "yours";
 
-/// What is counted of a student's kernel, too, in the words of `explain`. Nobody knows which of its
-/// samples are ghost cells or which accesses load a tile, and it has no plane of sums.
+/// The counts that a student's kernel has, too, in the words of `explain`. Its ghost cells and the
+/// accesses that load a tile are not known, and it has no plane of sums.
 std::vector<CountName> counts_told() {
   std::vector<CountName> names;
   for (const CountName& name : watched_counts())

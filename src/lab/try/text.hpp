@@ -18,7 +18,7 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
 std::string refusal_json(const std::string& path, const std::string& status, int line,
                          const std::string& text);
 
-/// What is wrong in one line, for the end; empty where nothing is.
+/// The failure in one line, for the end; empty where there is none.
 std::string verdict_failure(const KernelFile& kernel, const LessonVerdict& verdict);
 
 }  // namespace convfilt

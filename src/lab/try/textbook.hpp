@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// What one block of a kernel does, far from the edges.
+/// The work of one block of a kernel, far from the edges.
 struct BlockRow {
   std::string name;  ///< of a strategy, with its settings, or of the student's kernel
   BlockSides block, outputs;

@@ -31,7 +31,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What one sample took: a + taps * b seconds.
+/// The time that one sample took: a + taps * b seconds.
 struct CpuPoint {
   double taps, seconds;
 };

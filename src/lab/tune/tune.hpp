@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// What is measured on a GPU: every depth, grey and in colour, at these sizes under these masks.
+/// The measurements on a GPU: every depth, grey and in colour, at these sizes under these masks.
 struct TuneGrid {
   struct Size {
     int width, height;

@@ -244,10 +244,11 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadConte
   const auto number = [&](Tag tag) { return file.number(directory->find(tag)); };
   const auto change = [&](Tag tag, unsigned char value) {
     const TiffEntry* entry = directory->find(tag);
-    if (!entry || entry->type != kTiffShort) return;
+    if (!file.number(entry)) return;
+    const std::size_t size = std::size_t(tiff_type_size(entry->type));
     unsigned char* const to = bytes->data() + entry->values_at;
-    to[file.little() ? 0 : 1] = value;
-    to[file.little() ? 1 : 0] = 0;
+    std::fill_n(to, size, static_cast<unsigned char>(0));
+    to[file.little() ? 0 : size - 1] = value;
   };
   const std::uint64_t bits = number(kBitsPerSample).value_or(1),
                       samples = number(kSamplesPerPixel).value_or(1),
@@ -507,6 +508,17 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   note_rest(bytes, end, facts);
 }
 
+/// OpenCV 4.6 does not read animations.
+void inspect_webp(Bytes bytes, FileFacts* facts) {
+  constexpr std::size_t kExtended = 12, kFlags = 20;  // where the first chunk and its flags are
+  constexpr unsigned kAnimation = 2;
+  if (bytes.size() > kFlags && starts_with(bytes.subspan(kExtended), "VP8X") &&
+      (bytes[kFlags] & kAnimation))
+    facts->unread =
+        "it is an animated WebP, which OpenCV does not read; extract a frame first (webpmux -get "
+        "frame 1)";
+}
+
 void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
   const bool ascii = (*bytes)[1] <= '3';
@@ -533,6 +545,7 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContex
   FileFacts facts;
   switch (format) {
     case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
+    case FormatId::webp: inspect_webp(*bytes, &facts); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
     case FormatId::pnm: correct_pnm(bytes, &facts); break;
     case FormatId::pam: correct_pam(*bytes, &facts); break;

@@ -183,6 +183,7 @@ class OpencvReader : public WholeReader {
       }
       why = cause_in(error);
     }
+    if (!facts.unread.empty()) context_.fail(facts.unread);
     give_up(facts.damage.empty()
                 ? "its data is damaged, or of a kind that OpenCV does not read (" + why + ")"
                 : facts.damage);

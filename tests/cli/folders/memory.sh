@@ -6,5 +6,8 @@ cp samples/camera.png photos/z.png
 try blur photos/large.pgm large.pgm --strategy fft --max-memory 50M
 [ ! -e large.pgm ] || fail "it was written"
 try blur photos out --strategy fft --max-memory 50M
+try blur photos/large.pgm large.pgm --border wrap --max-memory 30M
+try blur photos/large.pgm large.pgm --border wrap --max-memory 50M
+rm -f large.pgm
 only out .convfilt-journal a.png z.png
 convfilt blur photos out --max-memory 50M -q

@@ -1,4 +1,4 @@
-# --max-memory counts all that a picture takes which is filtered whole: the peak beyond that of a tiny picture stays within
+# --max-memory counts all that a picture takes, in bands or as a whole: the peak beyond that of a tiny picture stays within
 # the estimate, which the refusal says, but for what an allocator keeps.
 need_peak
 printf 'P5\n2 2\n255\n    ' >tiny.pgm
@@ -6,6 +6,8 @@ printf 'P5\n2 2\n255\n    ' >tiny.pgm
 { printf 'P6\n3000 1500\n255\n'; head -c 13500000 < <(yes 'any bytes will do as pixels'); } >large.ppm
 { printf 'P7\nWIDTH 2000\nHEIGHT 1500\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
   head -c 12000000 < <(yes 'any bytes will do as pixels'); } >alpha.pam
+{ printf 'P7\nWIDTH 2000\nHEIGHT 1500\nDEPTH 4\nMAXVAL 65535\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+  head -c 24000000 < <(yes 'any bytes will do as pixels'); } >deep_alpha.pam
 peak() { peak_of said "$CONVFILT" "$@" -q --device cpu --threads 2 && cat said; }
 # A tiny picture's peak, where strace can tell up to when the result gets its name: at the program's end libraries come into
 # memory that add nothing to a large picture's peak.
@@ -47,6 +49,9 @@ check edge large.ppm out.ppm --border wrap
 check edge large.ppm out.ppm --linear
 check blur alpha.pam out.pam --border wrap
 check edge alpha.pam out.pam --border wrap
+check edge alpha.pam out.pam --linear
+check edge deep_alpha.pam out.pam
+check edge deep_alpha.pam out.pam --border wrap
 
 # Libraries that take a picture as a whole have memory of their own, the most of it for noise, but AVIF for repetitions. A module takes some once, too.
 { printf 'P6\n1500 1000\n255\n'; head -c 4500000 /dev/urandom; } >noise.ppm

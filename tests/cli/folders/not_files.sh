@@ -29,7 +29,7 @@ done
 # Neither is a pipe waited for that has the name of a filter, a profile or a picture in a folder.
 mkdir filters_here profiles_here
 mkfifo filters_here/pipe.txt profiles_here/pipe.json photos/pipe.png
-CONVFILT_FILTERS=$PWD/filters_here timeout -s KILL 60 "$CONVFILT" list masks | grep '^  box3 ' >/dev/null || fail "list filters"
+CONVFILT_FILTERS=$PWD/filters_here timeout -s KILL 60 "$CONVFILT" list masks | grep '^  box3 ' >/dev/null || fail "list masks"
 CONVFILT_PROFILES=$PWD/profiles_here timeout -s KILL 60 "$CONVFILT" blur samples/camera.png b.png 2>/dev/null || fail "profiles"
 timeout -s KILL 60 "$CONVFILT" blur photos results -q 2>/dev/null && fail "a pipe among the pictures" || [ $? = 1 ]
 # A list of names may be one.

@@ -21,4 +21,10 @@ TEST_CASE("nearest words") {
   CHECK(convfilt::nearest("sharpen", words).empty());
   CHECK(convfilt::nearest(std::string(100000, 'a'), words).empty());
   CHECK(convfilt::nearest("tiled-ot", words) == "tiled-out");
+  // Equally near words keep their order, whatever stands between them; up to three are named.
+  const std::vector<std::string> alike = {"tiled-x", "tiled-ab", "tiled-b", "tiled-a", "tiled-c"};
+  CHECK(convfilt::nearest("tiled-", alike) == "tiled-x");
+  CHECK(convfilt::did_you_mean("tiled-", alike) ==
+        "; did you mean 'tiled-x', 'tiled-b' or 'tiled-a'?");
+  CHECK(convfilt::did_you_mean("tiled-ot", words) == "; did you mean 'tiled-out'?");
 }

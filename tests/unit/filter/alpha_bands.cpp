@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/picture_files.hpp"
@@ -218,6 +219,35 @@ TEST_CASE("edges of translucent pictures in bands keep to the rule of opaque row
           if (opaque) CHECK(same_row(out, plain, y, 3));
           for (int x = 0; x < width; ++x) CHECK(sample(out, x, y, 3) == sample(in, x, y, 3));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "with a border that wraps the report names the strategy of opaque rows where there are any") {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  options.border = Border::wrap;
+  for (const int opaque_rows : {0, 20}) {
+    Image in = pattern(30, 40, 4, Depth::u8);
+    for (int y = 0; y < in.height(); ++y)
+      for (int x = 0; x < in.width(); ++x) set_sample(&in, x, y, 3, y < opaque_rows ? 255 : 100);
+    for (const bool linear : {false, true}) {
+      for (const bool region : {false, true}) {
+        CAPTURE(linear);
+        CAPTURE(region);
+        Mapping mapping;
+        mapping.linear = linear;
+        if (region) mapping.region = Region{0, 0, 30, 40};
+        Convolver convolver(options);
+        const auto work =
+            begin(*mapped(mask_filter(box_mask(4)), mapping), shape_of(in), convolver);
+        filtered_in_bands(in, *work, 16);
+        work->finish();
+        // In linear light opaque rows are floats, too.
+        const bool is_direct = opaque_rows > 0 && !linear;
+        CHECK(convolver.report().choice.strategy->name == (is_direct ? "cpu" : "separable"));
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 
@@ -13,6 +15,8 @@
 
 namespace convfilt::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr PlotSize kSize{320, 200};
 
@@ -29,14 +33,32 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != text.npos;
 }
 
-/// While it lives, programs are looked for in a folder that has none.
-class NoPrograms {
+/// While it lives, programs are looked for in these folders.
+class ProgramsIn {
  public:
-  NoPrograms() : path_(getenv("PATH")) { setenv("PATH", "/proc/self/no-programs", 1); }
-  ~NoPrograms() { setenv("PATH", path_.c_str(), 1); }
+  explicit ProgramsIn(const std::string& folders) : path_(getenv("PATH")) {
+    setenv("PATH", folders.c_str(), 1);
+  }
+  ~ProgramsIn() { setenv("PATH", path_.c_str(), 1); }
 
  private:
   std::string path_;
+};
+
+/// While it lives, `gnuplot` is a script of these lines, whose $out is the file of the picture.
+class FakeGnuplot {
+ public:
+  explicit FakeGnuplot(const std::string& lines, fs::perms permissions = fs::perms::owner_all)
+      : programs_((folder_ / "") + ":" + getenv("PATH")) {
+    std::ofstream(folder_ / "gnuplot")
+        << "#!/bin/sh\nout=$(sed -n \"s/^set output '\\([^']*\\)'.*/\\1/p\" \"$2\")\n"
+        << lines << "\n";
+    fs::permissions(folder_ / "gnuplot", permissions);
+  }
+
+ private:
+  testing::TemporaryFolder folder_;
+  ProgramsIn programs_;
 };
 
 }  // namespace
@@ -91,10 +113,51 @@ TEST_CASE("what gnuplot says is passed on, and nothing is written") {
 
 TEST_CASE("where gnuplot is missing, its package is named") {
   const testing::TemporaryFolder folder;
-  const NoPrograms nothing;
+  const ProgramsIn nothing("/proc/self/no-programs");
   CHECK(contains(message_of([&] { check_plot(folder / "a.svg"); }), "package gnuplot-nox"));
   CHECK(contains(message_of([&] { run_gnuplot("plot x\n", PlotFormat::png, kSize); }),
                  "package gnuplot-nox"));
+}
+
+TEST_CASE("a gnuplot that cannot be started is not called missing") {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "gnuplot") << "#!/bin/sh\n";
+  const ProgramsIn one(folder / "");
+  CHECK(message_of([&] { run_gnuplot("plot x\n", PlotFormat::svg, kSize); }) ==
+        "cannot draw: gnuplot cannot be started; see whether you may run it, and whether the "
+        "temporary folder has room");
+}
+
+TEST_CASE("a picture that is cut short is not published") {
+  const testing::TemporaryFolder folder;
+  const std::string kCut =
+      "cannot draw: gnuplot's picture is cut short; see whether the temporary folder has room, or "
+      "draw less, since a picture of more than 64 MiB is not taken";
+  constexpr const char* kWhole[] = {"printf '<svg></svg>\\n\\n' >$out",
+                                    "printf '\\211PNG \\0\\0\\0\\0IEND\\256B`\\202' >$out"};
+  constexpr const char* kShort[] = {"printf '<svg></svg' >$out", ": >$out",
+                                    "printf '\\211PNG \\0\\0\\0\\0IEND\\256B`' >$out"};
+  for (const char* name : {"a.svg", "a.png"}) {
+    const bool is_svg = plot_format_of(name) == PlotFormat::svg;
+    for (const char* lines : kShort) {
+      const FakeGnuplot gnuplot(lines);
+      CHECK(message_of([&] { plot_to_file(folder / name, "plot x\n", kSize); }) == kCut);
+    }
+    {
+      const FakeGnuplot gnuplot(kWhole[is_svg ? 1 : 0]);
+      CHECK(message_of([&] { plot_to_file(folder / name, "plot x\n", kSize); }) == kCut);
+    }
+    CHECK(folder.files() == (is_svg ? 0 : 1));
+    const FakeGnuplot gnuplot(kWhole[is_svg ? 0 : 1]);
+    CHECK(message_of([&] { plot_to_file(folder / name, "plot x\n", kSize); }) == "");
+  }
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a gnuplot that takes too long is called slow") {
+  const FakeGnuplot gnuplot("kill -XCPU $$");  // as its limit of time does
+  CHECK(message_of([&] { run_gnuplot("plot x\n", PlotFormat::svg, kSize); }) ==
+        "cannot draw: gnuplot takes more than an hour; leave out the picture");
 }
 
 }  // namespace convfilt::test

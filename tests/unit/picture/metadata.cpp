@@ -15,6 +15,7 @@
 #include "src/picture/formats.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/io.hpp"
+#include "tests/support/codec_files.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -202,24 +203,9 @@ struct Reread {
 };
 
 Bytes encoded(const Image& image, const Metadata& metadata, std::optional<int> compression) {
-  Header header;
-  header.width = image.width();
-  header.height = image.height();
-  header.channels = image.channels();
-  header.depth = image.depth();
-  header.metadata = metadata;
   WriteOptions options;
   options.compression = compression;
-  MemorySink sink;
-  const auto writer = kTiffCodec.create(sink, header, options);
-  for (int y = 0; y < image.height(); y += writer->rows_at_a_time()) {
-    PictureView<const std::byte> rows = image.view();
-    rows.data = rows.row(y);
-    rows.height = std::min(writer->rows_at_a_time(), image.height() - y);
-    writer->write(rows, writer->encode(rows, y));
-  }
-  writer->finish();
-  return sink.bytes();
+  return write_by(kTiffCodec, image, header_for(image, FormatId::tiff, metadata), options);
 }
 
 Reread read_back(const Bytes& file) {

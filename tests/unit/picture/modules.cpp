@@ -19,6 +19,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/image.hpp"
+#include "tests/support/codec_files.hpp"
 #include "tests/support/gif_files.hpp"
 #include "tests/support/picture_files.hpp"
 
@@ -63,31 +64,12 @@ std::string refusal_of(const Bytes& bytes, const ReadOptions& options = {}) {
   return "";
 }
 
-Header header_of(FormatId format, const Image& image) {
-  Header header;
-  header.format = format;
-  header.width = image.width();
-  header.height = image.height();
-  header.channels = image.channels();
-  header.depth = image.depth();
-  return header;
-}
-
 Bytes encode(const Header& header, const Image& image, const WriteOptions& options = {}) {
-  MemorySink sink;
-  const auto writer = codec_for(header.format, options.loader).create(sink, header, options);
-  PictureView<const std::byte> rows = image.view();
-  for (int y = 0; y < image.height(); y += 5) {
-    rows.data = image.view().row(y);
-    rows.height = std::min(5, image.height() - y);
-    writer->write(rows, {});
-  }
-  writer->finish();
-  return sink.bytes();
+  return write_by(codec_for(header.format, options.loader), image, header, options);
 }
 
 Bytes encode(FormatId format, const Image& image, const WriteOptions& options = {}) {
-  return encode(header_of(format, image), image, options);
+  return encode(header_for(image, format), image, options);
 }
 
 WriteOptions with_quality(int quality) {
@@ -100,10 +82,6 @@ ReadOptions taking_damage() {
   ReadOptions options;
   options.refuse_damaged = false;
   return options;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
 }
 
 /// Whether the codec is there; a build without the library says so.
@@ -334,7 +312,7 @@ TEST_CASE("JPEG XL keeps metadata, and its orientation is left to be applied") {
   if (!has(FormatId::jxl)) return;
   for (const int channels : {1, 3, 4}) {
     const Image image = pattern(kWidth, kHeight, channels, Depth::u8);
-    Header header = header_of(FormatId::jxl, image);
+    Header header = header_for(image, FormatId::jxl);
     header.metadata.icc = icc_profile(channels == 1);
     header.metadata.exif = exif(6, false);
     header.metadata.xmp = text_bytes("<x:xmpmeta/>" + std::string(100'000, ' '));
@@ -392,7 +370,7 @@ TEST_CASE("HEIC and AVIF keep metadata, and EXIF's orientation is not applied on
   for (const FormatId format : kHeif) {
     if (!has(format)) continue;
     const Image image = slopes(kWidth, kHeight, 3, Depth::u8);
-    Header header = header_of(format, image);
+    Header header = header_for(image, format);
     header.metadata.icc = icc_profile(false);
     header.metadata.exif = exif(6, true);
     header.metadata.xmp = text_bytes("<x:xmpmeta/>");
@@ -414,7 +392,7 @@ TEST_CASE("bytes before the EXIF of a HEIC, an AVIF and a JPEG XL are skipped") 
     if (!has(format)) continue;
     CAPTURE(name_of(format));
     const Image image = slopes(kWidth, kHeight, 3, Depth::u8);
-    Header header = header_of(format, image);
+    Header header = header_for(image, format);
     header.metadata.exif = marked;
     Bytes bytes = encode(header, image);
     const auto at = std::search(bytes.begin(), bytes.end(), marked.begin(), marked.end());
@@ -455,7 +433,7 @@ TEST_CASE("colours of HEIC and AVIF that are multiplied by alpha are divided by 
         set_sample(&image, x, y, 3, 51);
       }
     }
-    Header header = header_of(format, image);
+    Header header = header_for(image, format);
     header.metadata.exif = exif(1, true);
     Bytes bytes = encode(header, image, with_quality(100));
     // The reference of EXIF to its picture becomes one of the picture to its alpha.
@@ -762,10 +740,20 @@ TEST_CASE("a small JPEG that promises many pixels takes no memory by OpenCV eith
     if (bytes[at] != 0xFF || bytes[at + 1] != 0xC2) continue;
     bytes[at + 5] = bytes[at + 7] = 0x30;  // 12,288 and some each way
   }
+  const std::string too_many =
+      "cannot read 'in': " + std::to_string(bytes.size()) +
+      " bytes cannot hold 12296x12296 pixels, unless all are of one colour; raise the limit with "
+      "--max-pixels 1209533118 if you trust the file";
   for (const bool refuses : {true, false}) {
     options.refuse_damaged = refuses;
-    CHECK(contains(refusal_of(bytes, options), " bytes cannot hold 12296x12296 pixels"));
+    CHECK(refusal_of(bytes, options) == too_many);
   }
+  bytes[4] = bytes[5] = 0;  // the first segment's length, behind which libjpeg goes on
+  CHECK(refusal_of(bytes, options) == too_many);
+  options.refuse_damaged = true;
+  CHECK(refusal_of(bytes, options) ==
+        "cannot read 'in': its data is damaged (14 extraneous bytes before marker 0xdb, byte 20); "
+        "--on-damage=warn takes what can be read");
 }
 
 TEST_CASE("OpenCV's formats are read and written as OpenCV does it") {
@@ -813,6 +801,73 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
   const Bytes heavy = encode(FormatId::jpeg, pattern(9, 7, 3, Depth::u8), write);
   Bytes turned = jpeg_with_exif(heavy, exif(6, true));
   CHECK(decode(turned, read).header.orientation == 6);
+}
+
+TEST_CASE("a cut file by OpenCV is a picture of its header's size, or refused") {
+  if (!has(FormatId::bmp)) return;
+  for (const FormatId format : {FormatId::jpeg, FormatId::png, FormatId::tiff, FormatId::webp,
+                                FormatId::pnm, FormatId::pam, FormatId::pfm}) {
+    int refused = 0;
+    for (const Image& image : pictures_for(format)) {
+      const Bytes whole = encode(format, image);
+      for (int fortieths = 0; fortieths < 40; ++fortieths) {
+        Bytes cut = whole;
+        cut.resize(std::max(kSniffedBytes, whole.size() * std::size_t(fortieths) / 40));
+        CAPTURE(name_of(format));
+        CAPTURE(cut.size());
+        for (const bool refuses : {true, false}) {
+          ReadOptions options;
+          options.loader = Loader::opencv;
+          options.refuse_damaged = refuses;
+          CAPTURE(refuses);
+          try {
+            const Image part = decode(cut, options).image;
+            CHECK(part.width() == kWidth);
+            CHECK(part.height() == kHeight);
+          } catch (const IoError& error) {
+            CHECK(contains(error.what(), "cannot read 'in': "));
+            ++refused;
+          }
+        }
+      }
+    }
+    MESSAGE(name_of(format) << " refused " << refused << " of "
+                            << 80 * pictures_for(format).size());
+    CHECK(refused > 0);
+  }
+}
+
+TEST_CASE("a TIFF's orientation of any integer type is applied once, by OpenCV, too") {
+  if (!has(FormatId::bmp)) return;
+  const Image image = pattern(5, 3, 3, Depth::u8);
+  ReadOptions opencv;
+  opencv.loader = Loader::opencv;
+  for (const bool little : {true, false}) {
+    Header header = header_for(image, FormatId::tiff);
+    header.metadata.exif = exif(1, little);  // whose byte order the file takes
+    const Bytes upright = encode(header, image);
+    REQUIRE(upright[0] == (little ? 'I' : 'M'));
+    Bytes entry_begin;
+    for (const std::uint32_t number : {274u, 3u}) append_number(&entry_begin, number, 2, little);
+    const auto found =
+        std::search(upright.begin(), upright.end(), entry_begin.begin(), entry_begin.end());
+    REQUIRE(found != upright.end());
+    for (const auto& [type, size] : {std::pair{1, 1}, {3, 2}, {4, 4}}) {  // BYTE, SHORT, LONG
+      Bytes type_and_value, bytes = upright;
+      append_number(&type_and_value, std::uint32_t(type), 2, little);
+      append_number(&type_and_value, 1, 4, little);
+      append_number(&type_and_value, 6, size, little);
+      type_and_value.resize(10, 0);
+      std::ranges::copy(type_and_value, bytes.begin() + (found - upright.begin()) + 2);
+      CAPTURE(little);
+      CAPTURE(type);
+      for (const ReadOptions& options : {ReadOptions(), opencv}) {
+        const Decoded back = decode(bytes, options);
+        CHECK(back.header.orientation == 6);
+        CHECK(same(back.image, image));
+      }
+    }
+  }
 }
 
 TEST_CASE("grey with alpha by OpenCV keeps both") {

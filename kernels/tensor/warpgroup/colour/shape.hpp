@@ -1,4 +1,4 @@
-/// What a strip of three colours keeps in shared memory, in words of four bytes.
+/// The shared memory of a strip of three colours, in words of four bytes.
 #pragma once
 
 #include <algorithm>

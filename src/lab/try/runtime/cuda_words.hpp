@@ -3,7 +3,7 @@
 /// lesson/machine.cpp answers: so every access to memory is seen, and plain code stays as it is.
 #pragma once
 
-// What a kernel's file may include, so that its words below do not reach into these.
+// Headers that a kernel's file may include, so that the words below do not reach into these.
 #include <algorithm>
 #include <cassert>
 #include <cfloat>

@@ -66,13 +66,13 @@ struct Use {
   std::uintptr_t code = 0;
 };
 
-/// What is known of a byte of shared memory.
+/// State of a byte of shared memory.
 struct Cell {
   std::int64_t set_in = -1;  ///< the latest block that wrote it
   Use read, written, added;  ///< added: by an atomic operation
 };
 
-/// What is known of an output.
+/// State of an output.
 struct Output {
   bool is_set = false;
   int writer = -1;  ///< a thread
@@ -452,7 +452,7 @@ void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code
   trace.back().bytes += 4;
 }
 
-/// What some lanes access at once.
+/// Counts the accesses that some lanes make at once.
 void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
   const auto stretches = [&](std::uintptr_t bytes) {
     std::set<std::uintptr_t> found;
@@ -723,7 +723,7 @@ void run_block() {
   }
 }
 
-// What is called where a run ends before its time.
+// The function that is called where a run ends before its time.
 Stopped when_stopped = nullptr;
 std::array<char, std::size_t{1} << 16> signal_stack;
 
@@ -942,7 +942,7 @@ void __syncwarp(unsigned) {
   wait_for_warp(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), true);
 }
 
-// What -fsanitize=thread calls.
+// Functions that -fsanitize=thread calls.
 namespace {
 
 void access(const void* address, std::size_t bytes, bool writes, const void* return_address) {
@@ -972,7 +972,7 @@ void access(const void* address, std::size_t bytes, bool writes, const void* ret
   void __tsan_unaligned_write##bytes(void* at) {           \
     access(at, bytes, true, __builtin_return_address(0));  \
   }
-// What -fsanitize-coverage=trace-pc calls where code begins behind a branch.
+// The function that -fsanitize-coverage=trace-pc calls where code begins behind a branch.
 extern "C" void __sanitizer_cov_trace_pc() {
   using namespace convfilt::lesson;
   if (machine == nullptr || machine->current < 0) return;

@@ -13,7 +13,7 @@
 
 namespace convfilt::lesson {
 
-/// What was seen to go wrong.
+/// Mistakes that a run shows.
 enum class Fault {
   outside_read,  ///< of a picture, the mask or shared memory
   outside_write,
@@ -50,7 +50,7 @@ struct Finding {
   bool is_inside = false;            ///< it was seen in a block that lies at no rim of the grid
 };
 
-/// What one block did, in the middle of the picture.
+/// Counts of one block in the middle of the picture.
 struct BlockCounts {
   std::int64_t global_reads = 0, global_writes = 0, shared_reads = 0, shared_writes = 0,
                mask_reads = 0, barriers = 0;

@@ -12,10 +12,10 @@
 
 namespace convfilt::lesson {
 
-/// What an array of `size` weights holds. Where the mask does not reach are zeros, as a program has
-/// them that fills but a part of its array; or, if it is fixed, NaN, since a kernel whose mask has
-/// one size alone shows there that this is not the size. `columns` and `rows` are 0 where the array
-/// has one dimension, `rows` is where it has two and one plane. Throws std::runtime_error where the
+/// The contents of an array of `size` weights. Cells beyond the mask are zeros, as in a program
+/// that fills only a part of its array; or, if it is fixed, NaN, since a kernel whose mask has only
+/// one size shows there that this is not the size. `columns` and `rows` are 0 where the array has
+/// one dimension, `rows` is where it has two and one plane. Throws std::runtime_error where the
 /// mask does not fit.
 inline std::vector<float> array_of(const std::vector<float>& weights, const LessonNumbers& numbers,
                                    int size, int columns, int rows) {

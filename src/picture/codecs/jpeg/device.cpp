@@ -84,6 +84,7 @@ namespace fs = std::filesystem;
 struct Functions {
 #define CONVFILT_DECLARE(name, function) decltype(&function) name;
   CONVFILT_FUNCTIONS(CONVFILT_DECLARE)
+#undef CONVFILT_DECLARE
 };
 
 /// A structure of the library, which begins with its type and its size.
@@ -224,6 +225,8 @@ class Library {
     };
 #define CONVFILT_FIND(name, function) find(call.name, #function);
     CONVFILT_FUNCTIONS(CONVFILT_FIND)
+#undef CONVFILT_FIND
+#undef CONVFILT_FUNCTIONS
     return missing.empty();
   }
 };

@@ -146,13 +146,14 @@ class WithLibjpeg {
     };
     errors_.emit_message = [](j_common_ptr, int) {};
     errors_.output_message = [](j_common_ptr) {};
-    info_.client_data = static_cast<User*>(this);
+    // It is no User before that one's constructor begins.
+    info_.client_data = this;
   }
   ~WithLibjpeg() { jpeg_destroy(reinterpret_cast<j_common_ptr>(&info_)); }
 
   template <class Common>
   static User& of(Common* info) {
-    return *static_cast<User*>(info->client_data);
+    return *static_cast<User*>(static_cast<WithLibjpeg*>(info->client_data));
   }
 
   /// Runs libjpeg's functions; false when they were left early.

@@ -117,6 +117,41 @@ TEST_CASE("a JSON report is read as it was written") {
                     doctest::Contains("unknown name 'u9'"));
 }
 
+TEST_CASE("a JSON report whose figures of one kind are null in part is refused") {
+  const Comparison c = sample();
+  const auto report = nlohmann::ordered_json::parse(json_report({&c, 1}, kHead));
+  const auto read_with = [&](std::size_t row, const char* key,
+                             const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json changed = report;
+    nlohmann::ordered_json& field = changed["comparisons"][0]["rows"][row].at(key);
+    REQUIRE(field.is_null() != value.is_null());
+    field = value;
+    ReportHead head;
+    return read_json_report(changed.dump(), "all.json", head);
+  };
+  for (const auto& [row, key] :
+       std::vector<std::pair<std::size_t, const char*>>{{0, "kernel_ms_median"},
+                                                        {0, "roofline_bound"},
+                                                        {0, "samples_checked"},
+                                                        {0, "rows_checked"},
+                                                        {1, "global_reads_per_output"},
+                                                        {1, "barriers_per_block"},
+                                                        {1, "largest_difference"}}) {
+    CAPTURE(std::string(key));
+    CHECK_THROWS_WITH_AS(read_with(row, key, nullptr),
+                         doctest::Contains((std::string("compare --json writes: ") + key +
+                                            " is null, but other figures beside it are not")
+                                               .c_str()),
+                         IoError);
+  }
+  // Row 1 has no times, so one that is there alone would be dropped.
+  CHECK_THROWS_WITH(read_with(1, "runs", 5), doctest::Contains("kernel_ms_median is null, but"));
+  CHECK_THROWS_WITH(read_with(1, "own_flop_per_byte", 5),
+                    doctest::Contains("kernel_ms_median is null, but"));
+  CHECK(read_with(0, "own_flop_per_byte", nullptr)[0].rows[0].times.has_value());
+  CHECK(read_with(1, "taps_per_access", nullptr)[0].rows[1].counted->reuse == 0);
+}
+
 TEST_CASE("figures have three digits that count, and no exponent") {
   CHECK(figure(0) == "0");
   CHECK(figure(1) == "1.00");

@@ -10,6 +10,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
 #include "src/lab/try/judge.hpp"
 #include "src/lab/try/text.hpp"
 #include "tests/support/picture_files.hpp"
@@ -219,6 +220,28 @@ TEST_CASE("lesson on a GPU: nvcc's words") {
   CHECK_THROWS_WITH_AS(GpuProgram(copying_kernel(), device(), "/nowhere/nvcc"),
                        "there is no '/nowhere/nvcc'; let NVCC name the CUDA toolkit's nvcc",
                        CompilerError);
+  fs::permissions(nvcc.path(), fs::perms::owner_read);
+  CHECK_THROWS_WITH_AS(compile(),
+                       (quoted_name(nvcc.path()) +
+                        " cannot be started; see whether you may run it, and whether the temporary "
+                        "folder has room")
+                           .c_str(),
+                       CompilerError);
+}
+
+TEST_CASE("lesson: a compiler that cannot be started is not called missing") {
+  const FakeNvcc compiler("");
+  fs::permissions(compiler.path(), fs::perms::owner_read);
+  const char* value = std::getenv("CXX");
+  const std::string named = value ? value : "";
+  setenv("CXX", compiler.path().c_str(), 1);
+  CHECK_THROWS_WITH_AS(LessonProgram{copying_kernel()},
+                       ("the compiler " + in_quotes(compiler.path()) +
+                        " cannot be started; see whether you may run it, and whether the temporary "
+                        "folder has room")
+                           .c_str(),
+                       NoVerdictError);
+  setenv("CXX", named.c_str(), 1);  // an empty one counts for nothing
 }
 
 TEST_CASE("lesson on a GPU: a kernel that is right on the host and wrong there is wrong") {

@@ -21,6 +21,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
+#include "tests/support/codec_files.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -60,23 +61,7 @@ Decoded decode(const Bytes& file, const ReadOptions& options = {}, int step = 1 
 }
 
 Bytes encode(const Image& image, const WriteOptions& options = {}, const Metadata& metadata = {}) {
-  Header header;
-  header.format = FormatId::tiff;
-  header.width = image.width();
-  header.height = image.height();
-  header.channels = image.channels();
-  header.depth = image.depth();
-  header.metadata = metadata;
-  MemorySink sink;
-  const auto writer = kTiffCodec.create(sink, header, options);
-  for (int y = 0; y < image.height(); y += writer->rows_at_a_time()) {
-    PictureView<const std::byte> rows = image.view();
-    rows.data = rows.row(y);
-    rows.height = std::min(writer->rows_at_a_time(), image.height() - y);
-    writer->write(rows, writer->encode(rows, y));
-  }
-  writer->finish();
-  return sink.bytes();
+  return write_by(kTiffCodec, image, header_for(image, FormatId::tiff, metadata), options);
 }
 
 cv::Mat mat_of(const Image& image) {

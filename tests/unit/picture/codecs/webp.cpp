@@ -16,12 +16,12 @@ using namespace convfilt::testing;
 
 namespace {
 
-Read read(const Bytes& bytes, const ReadOptions& options = {}) {
+Read read(const Bytes& bytes, const ReadOptions& options = {}, const Codec& codec = kWebpCodec) {
   Read result;
   const auto source = source_of(bytes);  // the codec wants all bytes at once
   ReadContext context("'in'", options);
   try {
-    const auto reader = kWebpCodec.open(*source, context);
+    const auto reader = codec.open(*source, context);
     const Header& header = result.header = reader->header();
     result.image = Image(header.width, header.height, header.channels, header.depth);
     reader->read(result.image.view());
@@ -149,6 +149,18 @@ TEST_CASE("of an animated WebP the first frame is read, and that is said") {
   CHECK(sample(file.image, 29, 19, 0) == 0x30);
   CHECK(sample(file.image, 0, 0, 2) == 0x10);
   CHECK(sample(file.image, 0, 0, 3) == 255);
+}
+
+TEST_CASE("an animated WebP that OpenCV does not read is refused with the remedy") {
+  const Read file = read(animation(30, 20), {}, codec_for(FormatId::webp, Loader::opencv));
+  if (file.refusal.empty()) {
+    CHECK(file.image.width() == 30);  // a newer OpenCV may read it
+    CHECK(file.image.height() == 20);
+  } else {
+    CHECK(file.refusal ==
+          "cannot read 'in': it is an animated WebP, which OpenCV does not read; extract a frame "
+          "first (webpmux -get frame 1)");
+  }
 }
 
 TEST_CASE(
