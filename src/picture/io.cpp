@@ -117,20 +117,12 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
   return written;
 }
 
-const Codec& codec_of(const std::string& path, ByteSource& source, const ReadContext& context,
-                      Loader loader) {
-  const FormatId format = format_of(source, path);
-  const Codec& codec = codec_for(format, loader);
-  if (!codec.open) context.fail(std::string(name_of(format)) + " is only written, not read");
-  return codec;
-}
-
 }  // namespace
 
 PictureReader::PictureReader(const std::string& path, const ReadOptions& options)
     : path_(path), source_(open_source(path)), context_(shown_input(path), options) {
   try {
-    reader_ = codec_of(path, *source_, context_, options.loader).open(*source_, context_);
+    reader_ = codec_for(format_of(*source_, path), options.loader).open(*source_, context_);
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for it");
   }

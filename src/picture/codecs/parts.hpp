@@ -136,11 +136,9 @@ inline std::string bytes_follow(std::uint64_t count) {
 
 /// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
 /// skip. Empty where there is none.
-inline Metadata::Bytes exif_in_box(std::span<const unsigned char> box) {
-  if (box.size() < 4) return {};
-  const std::uint64_t skipped = 4 + big_endian(box, 0);
-  if (skipped >= box.size()) return {};
-  return {box.begin() + std::ptrdiff_t(skipped), box.end()};
+inline std::span<const unsigned char> exif_in_box(std::span<const unsigned char> box) {
+  const std::uint64_t skipped = box.size() < 4 ? 4 : 4 + big_endian(box, 0);
+  return box.subspan(std::size_t(std::min<std::uint64_t>(skipped, box.size())));
 }
 
 /// For libraries in C whose functions are left by std::longjmp() when they give up. Calls `work`;

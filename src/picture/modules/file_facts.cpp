@@ -14,6 +14,7 @@
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/modules/boxes.hpp"
 
 namespace convfilt {
 namespace {
@@ -36,29 +37,23 @@ void lose(FileFacts* facts, std::string damage) {
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
 std::size_t check_boxes_end(Bytes bytes, FileFacts* facts, ReadContext& context) {
-  std::size_t end = bytes.size();
+  std::size_t end = bytes.size(), end_of_boxes = 0;
   facts->damage = ends_early("no codestream");
   int pictures = 0;
-  std::size_t at = 0;
-  while (at + 8 <= bytes.size()) {
-    std::uint64_t length = big_endian(bytes, at);
-    if (length == 1 && at + 16 <= bytes.size()) length = big_endian(bytes, at + 8, 8);
-    if (length == 0) length = bytes.size() - at;
-    const std::string type(reinterpret_cast<const char*>(&bytes[at + 4]), 4);
-    if (length < 8 || length > bytes.size() - at) {
-      facts->damage =
-          ends_early("box '" + type + "' at byte " + std::to_string(at) + " goes beyond its end");
+  for (const Box& box : boxes_in(bytes)) {
+    if (box.is_cut) {
+      facts->damage = box.damage();
       return end;
     }
-    at += std::size_t(length);
-    if (type != "jp2c" || ++pictures > 1) continue;
-    end = at;
-    const bool has_end = bytes[at - 2] == 0xFF && bytes[at - 1] == 0xD9;
+    end_of_boxes = box.end;
+    if (box.type != "jp2c" || ++pictures > 1) continue;
+    end = box.end;
+    const bool has_end = bytes[end - 2] == 0xFF && bytes[end - 1] == 0xD9;
     facts->damage = has_end ? "" : ends_early("no end-of-codestream marker");
   }
   if (pictures > 1)
     context.leaves_out("only the first of its " + std::to_string(pictures) + " pictures is read");
-  note_rest(bytes, at, facts);
+  note_rest(bytes, end_of_boxes, facts);
   return end;
 }
 

@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/modules/quiet_errors.hpp"
+#include "src/picture/modules/boxes.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 
@@ -37,39 +36,6 @@ Context make_context() {
 
 using Bytes = std::span<const unsigned char>;
 
-/// The number in the first `size` bytes, most significant first; 0 where they are not there.
-std::uint64_t number(Bytes bytes, std::size_t at, int size) {
-  return at + std::size_t(size) > bytes.size() ? 0 : big_endian(bytes, at, std::size_t(size));
-}
-
-struct Box {
-  std::string_view type;
-  Bytes content;
-  bool is_cut = false;  ///< it promises more bytes than there are
-};
-
-/// The boxes that follow each other in `bytes`.
-std::vector<Box> boxes_in(Bytes bytes) {
-  std::vector<Box> boxes;
-  while (bytes.size() >= 8) {
-    std::uint64_t length = number(bytes, 0, 4);
-    std::size_t header = 8;
-    if (length == 1) {
-      length = number(bytes, 8, 8);
-      header = 16;
-    } else if (length == 0) {
-      length = bytes.size();
-    }
-    Box box{{reinterpret_cast<const char*>(bytes.data()) + 4, 4}, {}};
-    box.is_cut = length < header || length > bytes.size();
-    const std::size_t end = box.is_cut ? bytes.size() : std::size_t(length);
-    box.content = bytes.subspan(std::min(header, end), end - std::min(header, end));
-    boxes.push_back(box);
-    bytes = bytes.subspan(end);
-  }
-  return boxes;
-}
-
 Bytes content_of(const std::vector<Box>& boxes, std::string_view type) {
   const auto found =
       std::find_if(boxes.begin(), boxes.end(), [&](const Box& box) { return box.type == type; });
@@ -90,7 +56,7 @@ class MonochromeSearch {
 
   bool primary_is_monochrome() const {
     const Bytes primary = content_of(meta_, "pitm");
-    const std::uint64_t item = number(primary, 4, version(primary) == 0 ? 2 : 4);
+    const std::uint64_t item = number_at(primary, 4, version(primary) == 0 ? 2 : 4);
     if (const auto found = is_monochrome(item)) return *found;
     // A grid has no codec; its tiles have one.
     const std::optional<std::uint64_t> tile = first_tile(item);
@@ -98,14 +64,14 @@ class MonochromeSearch {
   }
 
  private:
-  static std::uint64_t version(Bytes box) { return number(box, 0, 1); }
+  static std::uint64_t version(Bytes box) { return number_at(box, 0, 1); }
 
   std::optional<bool> is_monochrome(std::uint64_t item) const {
     for (const std::size_t index : properties_of(item)) {
       if (index == 0 || index > properties_.size()) continue;
       const Box& property = properties_[index - 1];
-      if (property.type == "av1C") return (number(property.content, 2, 1) & 0x10) != 0;
-      if (property.type == "hvcC") return (number(property.content, 16, 1) & 3) == 0;
+      if (property.type == "av1C") return (number_at(property.content, 2, 1) & 0x10) != 0;
+      if (property.type == "hvcC") return (number_at(property.content, 16, 1) & 3) == 0;
     }
     return std::nullopt;
   }
@@ -113,14 +79,14 @@ class MonochromeSearch {
   std::vector<std::size_t> properties_of(std::uint64_t item) const {
     std::vector<std::size_t> found;
     const Bytes list = content_of(boxes_in(content_of(meta_, "iprp")), "ipma");
-    const int id_size = version(list) < 1 ? 2 : 4, index_size = number(list, 3, 1) & 1 ? 2 : 1;
+    const int id_size = version(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
     const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
     std::size_t at = 8;
-    for (std::uint64_t entries = number(list, 4, 4); entries > 0 && at < list.size(); --entries) {
-      const std::uint64_t id = number(list, at, id_size);
+    for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size(); --entries) {
+      const std::uint64_t id = number_at(list, at, id_size);
       at += std::size_t(id_size);
-      for (std::uint64_t count = number(list, at++, 1); count > 0; --count) {
-        if (id == item) found.push_back(std::size_t(number(list, at, index_size) & ~flag));
+      for (std::uint64_t count = number_at(list, at++, 1); count > 0; --count) {
+        if (id == item) found.push_back(std::size_t(number_at(list, at, index_size) & ~flag));
         at += std::size_t(index_size);
       }
     }
@@ -131,8 +97,8 @@ class MonochromeSearch {
     const Bytes references = content_of(meta_, "iref");
     const int size = version(references) == 0 ? 2 : 4;
     for (const Box& reference : boxes_in(after(references, 4))) {
-      if (reference.type == "dimg" && number(reference.content, 0, size) == item)
-        return number(reference.content, std::size_t(size) + 2, size);
+      if (reference.type == "dimg" && number_at(reference.content, 0, size) == item)
+        return number_at(reference.content, std::size_t(size) + 2, size);
     }
     return std::nullopt;
   }
@@ -140,7 +106,7 @@ class MonochromeSearch {
   std::vector<Box> meta_, properties_;
 };
 
-std::string text_of(const heif_error& error) {
+std::string words_of(const heif_error& error) {
   std::string text = error.message ? error.message : "libheif gave up";
   for (char& c : text) {
     if (c == '\n') c = ' ';
@@ -192,7 +158,6 @@ class HeifReader : public WholeReader {
   }
 
   void decode() override {
-    quiet_errors();
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
@@ -301,7 +266,7 @@ class HeifReader : public WholeReader {
     for (int i = int(warnings.size()); i-- > 0;) {
       heif_image_get_decoding_warnings(pixels_.get(), i, warnings.data(), 1);
       if (int(warnings[0].subcode) == kColoursDisagree) continue;
-      return context_.damaged(data_damaged(text_of(warnings[0])));
+      return context_.damaged(data_damaged(words_of(warnings[0])));
     }
   }
 
@@ -314,15 +279,11 @@ class HeifReader : public WholeReader {
     const std::vector<Box> boxes = boxes_in(bytes);
     for (const Box& box : boxes) {
       const bool begins_again = box.type == "ftyp" && std::exchange(has_begun, true);
-      end = std::size_t(box.content.data() + box.content.size() - bytes.data());
+      end = box.end;
       if (begins_again ||
           std::find(std::begin(kKnown), std::end(kKnown), box.type) == std::end(kKnown))
         context_.leaves_out("its box " + in_quotes(box.type) + " is not read");
-      if (!box.is_cut) continue;
-      const auto at =
-          std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
-      cut_ = ends_early("box " + in_quotes(box.type) + " at byte " + std::to_string(at) +
-                        " goes beyond its end");
+      if (box.is_cut) cut_ = box.damage();
     }
     const Bytes rest = bytes.subspan(end);
     if (has_only_zeros(rest)) return;
@@ -340,11 +301,11 @@ class HeifReader : public WholeReader {
       throw std::bad_alloc();
     if (error.subcode == heif_suberror_Unsupported_codec) {
       const bool hevc = header_.format == FormatId::heic;
-      context_.fail(std::string("libheif has no decoder for it here (") + text_of(error) +
+      context_.fail(std::string("libheif has no decoder for it here (") + words_of(error) +
                     "); install " + (hevc ? "libheif-plugin-libde265" : "libheif-plugin-dav1d"));
     }
     const bool ends = error.subcode == heif_suberror_End_of_data;
-    const std::string why = ends ? ends_early(text_of(error)) : data_damaged(text_of(error));
+    const std::string why = ends ? ends_early(words_of(error)) : data_damaged(words_of(error));
     give_up(cut_.empty() ? why : cut_);
   }
 
@@ -363,20 +324,16 @@ class HeifReader : public WholeReader {
     heif_image_handle_get_list_of_metadata_block_IDs(handle, nullptr, ids.data(), count);
     for (const heif_item_id id : ids) {
       const std::string_view kind = heif_image_handle_get_metadata_type(handle, id);
-      const bool is_exif = kind == "Exif";
       const bool is_xmp =
           kind == "mime" && std::string_view(heif_image_handle_get_metadata_content_type(
                                 handle, id)) == "application/rdf+xml";
-      if (!is_exif && !is_xmp) continue;
+      if (!is_xmp && kind != "Exif") continue;
       Metadata::Bytes block(heif_image_handle_get_metadata_size(handle, id));
       if (block.empty() ||
           heif_image_handle_get_metadata(handle, id, block.data()).code != heif_error_Ok)
         continue;
-      if (is_xmp) {
-        metadata.xmp = std::move(block);
-        continue;
-      }
-      if (Metadata::Bytes exif = exif_in_box(block); !exif.empty()) metadata.exif = std::move(exif);
+      const Bytes found = is_xmp ? Bytes(block) : exif_in_box(block);
+      if (!found.empty()) (is_xmp ? metadata.xmp : metadata.exif).assign(found.begin(), found.end());
     }
   }
 
@@ -400,7 +357,6 @@ class HeifWriter : public WholeWriter {
   }
 
   void finish() override {
-    quiet_errors();
     const Metadata& metadata = header_.metadata;
     if (!metadata.icc.empty())
       require(heif_image_set_raw_color_profile(pixels_.get(), "prof", metadata.icc.data(),
@@ -476,7 +432,7 @@ class HeifWriter : public WholeWriter {
 
   void require(const heif_error& error) const {
     if (error.code == heif_error_Memory_allocation_error) throw std::bad_alloc();
-    if (error.code != heif_error_Ok) fail(text_of(error));
+    if (error.code != heif_error_Ok) fail(words_of(error));
   }
 
   void find_encoder() {

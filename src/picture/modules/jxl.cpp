@@ -16,7 +16,6 @@
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -75,7 +74,6 @@ class JxlReader : public WholeReader {
   }
 
   void decode() override {
-    quiet_errors();
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(std::uint64_t(bytes_of(header_)));
     pixels_.resize(std::size_t(bytes_of(header_)));
@@ -138,7 +136,6 @@ class JxlReader : public WholeReader {
 
   /// Goes through all boxes of the file, but decodes no pixels.
   void read_header() {
-    quiet_errors();
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     bool has_info = false, is_closed = false;
     Metadata::Bytes box;
@@ -146,7 +143,7 @@ class JxlReader : public WholeReader {
     const auto end_box = [&] {
       if (type.empty()) return;
       box.resize(box.size() - JxlDecoderReleaseBoxBuffer(decoder.get()));
-      keep_box(type, std::move(box));
+      keep_box(type, box);
       type.clear();
     };
     while (true) {
@@ -248,9 +245,10 @@ class JxlReader : public WholeReader {
       header_.metadata.icc.clear();
   }
 
-  void keep_box(const std::string& type, Metadata::Bytes box) {
-    if (type == "xml " && header_.metadata.xmp.empty()) header_.metadata.xmp = std::move(box);
-    if (type == "Exif" && header_.metadata.exif.empty()) header_.metadata.exif = exif_in_box(box);
+  void keep_box(const std::string& type, std::span<const unsigned char> box) {
+    Metadata::Bytes& kept = type == "Exif" ? header_.metadata.exif : header_.metadata.xmp;
+    if (type == "Exif") box = exif_in_box(box);
+    if (kept.empty()) kept.assign(box.begin(), box.end());
   }
 
   void take_part(JxlDecoder& decoder, const std::string& damage) {
@@ -280,7 +278,6 @@ class JxlWriter : public WholeWriter {
   }
 
   void finish() override {
-    quiet_errors();
     const Encoder encoder(JxlEncoderCreate(nullptr));
     if (!encoder) throw std::bad_alloc();
     check(*encoder, JxlEncoderSetParallelRunner(encoder.get(), run_parallel, nullptr));

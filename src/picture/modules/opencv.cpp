@@ -18,7 +18,6 @@
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/file_facts.hpp"
-#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -47,7 +46,6 @@ cv::Mat decode_as_file(const Bytes& bytes) {
 }
 
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
-  quiet_errors();
   const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
   const bool from_file =
       format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
@@ -102,12 +100,6 @@ cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
   return pixels;
 }
 
-/// Whether the program has no codec for the format, which would have read the header before.
-bool is_only_here(FormatId format) {
-  return format == FormatId::bmp || format == FormatId::hdr || format == FormatId::jp2 ||
-         format == FormatId::exr;
-}
-
 /// Decodes when it is opened: only decoded pixels tell which channels and depth OpenCV gives.
 class OpencvReader : public WholeReader {
  public:
@@ -118,7 +110,9 @@ class OpencvReader : public WholeReader {
     constexpr std::uint64_t kMost = INT32_MAX - 16;
     if (source.size() > kMost)
       context.fail("it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
-    if (is_only_here(format)) context.admit(file_bytes_);
+    // Where the program has a codec, that one has read the header before.
+    const bool is_only_here = !format_of(format).module.empty();
+    if (is_only_here) context.admit(file_bytes_);
     Bytes bytes(std::size_t(source.size()));
     bytes.resize(source.read(0, bytes));
     const FileFacts facts = inspect(format, &bytes, context);
@@ -127,7 +121,7 @@ class OpencvReader : public WholeReader {
       if (facts.is_lost) give_up(facts.damage);
       if (context.options().refuse_damaged) context.damaged(facts.damage);
     }
-    if (is_only_here(format)) admit(facts, source.size());
+    if (is_only_here) admit(facts, source.size());
     if (!facts.damage.empty()) complete(format, facts, &bytes);
     pixels_ = decode_checked(bytes, facts);
     header_.width = pixels_.cols;
@@ -191,12 +185,6 @@ class OpencvReader : public WholeReader {
 
   cv::Mat pixels_;
 };
-
-const Format& format_of(FormatId id) {
-  const auto formats = written_formats();
-  return *std::find_if(formats.begin(), formats.end(),
-                       [&](const Format& format) { return format.id == id; });
-}
 
 /// Bytes that OpenCV takes for each sample, beside its pictures.
 int bytes_a_sample_of(FormatId format) {

@@ -38,89 +38,100 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// The data of libtiff's callbacks. No exception passes through libtiff: it is kept, and thrown
-/// once libtiff has returned.
-struct Access {
-  ByteStore* bytes = nullptr;  ///< what is read
-  ByteSink* sink = nullptr;    ///< what is written; null for a file that is only read
-  std::uint64_t position = 0;
-  std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
-  std::exception_ptr exception;
-  std::string complaint;  ///< libtiff's first one; empty when there was none
+/// A file that libtiff reads or writes, and the data of its callbacks. No exception passes through
+/// libtiff: it is kept, and thrown once libtiff has returned.
+struct OpenTiff {
+  explicit OpenTiff(ByteStore& source) : bytes(&source) {}
+  explicit OpenTiff(ByteSink& to) : bytes(&to), sink(&to) {}
+  OpenTiff(const OpenTiff&) = delete;
+  ~OpenTiff() {
+    bytes = sink = nullptr;  // a file that is not finished needs no directory
+    close();
+  }
 
+  /// False where libtiff refuses; `complaint` then says why.
+  bool open(const char* mode, std::uint64_t most_memory = 0);
+  void close() {
+    if (tiff) TIFFClose(std::exchange(tiff, nullptr));
+  }
   void rethrow() {
     if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
   }
 
-  void write_to(ByteSink* to) { bytes = sink = to; }
-};
+  /// Throws what the callbacks caught, and reports libtiff's complaint as damage.
+  void check(ReadContext& context, const std::string& place) {
+    rethrow();
+    const std::string told = std::exchange(complaint, "");
+    if (!told.empty()) context.damaged(data_damaged(place + ": " + told));
+  }
 
-Access& access_of(thandle_t handle) {
-  return *static_cast<Access*>(handle);
-}
+  TIFF* tiff = nullptr;
+  ByteStore* bytes;
+  ByteSink* sink = nullptr;  ///< null for a file that is only read
+  std::uint64_t position = 0;
+  std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
+  std::exception_ptr exception;
+  std::string complaint;  ///< libtiff's first one; empty when there was none
+};
 
 /// Moves bytes for libtiff, and says how many; -1 where it cannot.
 template <class Move>
-tmsize_t moved(Access& access, const Move& move) {
+tmsize_t moved(OpenTiff& file, const Move& move) {
   try {
     const std::size_t count = move();
-    access.position += count;
+    file.position += count;
     return tmsize_t(count);
   } catch (...) {
-    access.exception = std::current_exception();
+    file.exception = std::current_exception();
     return -1;
   }
 }
 
 tmsize_t read_bytes(thandle_t handle, void* into, tmsize_t count) {
-  Access& access = access_of(handle);
-  if (!access.bytes) return -1;
-  return moved(access, [&] {
+  OpenTiff& file = *static_cast<OpenTiff*>(handle);
+  if (!file.bytes) return -1;
+  return moved(file, [&] {
     const std::span<unsigned char> wanted(static_cast<unsigned char*>(into), std::size_t(count));
-    const std::uint64_t from = access.position;
-    const std::size_t got = access.bytes->read(from, wanted);
-    for (auto patch = access.patches.lower_bound(from);
-         patch != access.patches.end() && patch->first < from + got; ++patch)
+    const std::uint64_t from = file.position;
+    const std::size_t got = file.bytes->read(from, wanted);
+    for (auto patch = file.patches.lower_bound(from);
+         patch != file.patches.end() && patch->first < from + got; ++patch)
       wanted[std::size_t(patch->first - from)] = patch->second;
     return got;
   });
 }
 
 tmsize_t write_bytes(thandle_t handle, void* bytes, tmsize_t count) {
-  Access& access = access_of(handle);
-  if (!access.sink || access.exception) return -1;
-  return moved(access, [&] {
-    access.sink->write(access.position,
-                       {static_cast<const unsigned char*>(bytes), std::size_t(count)});
+  OpenTiff& file = *static_cast<OpenTiff*>(handle);
+  if (!file.sink || file.exception) return -1;
+  return moved(file, [&] {
+    file.sink->write(file.position,
+                     {static_cast<const unsigned char*>(bytes), std::size_t(count)});
     return std::size_t(count);
   });
 }
 
 toff_t size_of_all(thandle_t handle) {
-  const Access& access = access_of(handle);
-  return access.bytes ? access.bytes->size() : 0;
+  const ByteStore* const bytes = static_cast<OpenTiff*>(handle)->bytes;
+  return bytes ? bytes->size() : 0;
 }
 
 toff_t seek(thandle_t handle, toff_t offset, int whence) {
-  Access& access = access_of(handle);
+  OpenTiff& file = *static_cast<OpenTiff*>(handle);
   const std::uint64_t from = whence == SEEK_SET   ? 0
-                             : whence == SEEK_CUR ? access.position
+                             : whence == SEEK_CUR ? file.position
                                                   : size_of_all(handle);
-  return access.position = from + offset;
-}
-
-int close_nothing(thandle_t) {
-  return 0;
+  return file.position = from + offset;
 }
 
 int keep_complaint(TIFF*, void* user, const char* module, const char* format, va_list arguments) {
-  Access& access = *static_cast<Access*>(user);
-  if (!access.complaint.empty()) return 1;
+  std::string& complaint = static_cast<OpenTiff*>(user)->complaint;
+  if (!complaint.empty()) return 1;
   char text[200];
   std::vsnprintf(text, sizeof text, format, arguments);
-  access.complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
+  complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
   // Some are of two lines, and messages have one.
-  std::ranges::replace(access.complaint, '\n', ' ');
+  std::ranges::replace(complaint, '\n', ' ');
   return 1;
 }
 
@@ -134,22 +145,17 @@ int keep_warning(TIFF* tiff, void* user, const char* module, const char* format,
   return guess ? keep_complaint(tiff, user, module, format, arguments) : 1;
 }
 
-struct Closer {
-  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
-};
-using Handle = std::unique_ptr<TIFF, Closer>;
-
-/// Null where libtiff refuses; access.complaint then says why.
-Handle open_handle(Access& access, const char* mode, std::uint64_t most_memory) {
-  TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+bool OpenTiff::open(const char* mode, std::uint64_t most_memory) {
+  const std::unique_ptr<TIFFOpenOptions, Destroy<TIFFOpenOptionsFree>> options(
+      TIFFOpenOptionsAlloc());
   if (!options) throw std::bad_alloc();
-  TIFFOpenOptionsSetErrorHandlerExtR(options, keep_complaint, &access);
-  TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, &access);
-  if (most_memory > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, tmsize_t(most_memory));
-  TIFF* tiff = TIFFClientOpenExt("TIFF", mode, &access, read_bytes, write_bytes, seek,
-                                 close_nothing, size_of_all, nullptr, nullptr, options);
-  TIFFOpenOptionsFree(options);
-  return Handle(tiff);
+  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_complaint, this);
+  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), keep_warning, this);
+  if (most_memory > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), tmsize_t(most_memory));
+  tiff = TIFFClientOpenExt(
+      "TIFF", mode, this, read_bytes, write_bytes, seek, [](thandle_t) { return 0; }, size_of_all,
+      nullptr, nullptr, options.get());
+  return tiff != nullptr;
 }
 
 /// The value of a tag that the directory has, or libtiff's default for it; else `value`.
@@ -211,20 +217,6 @@ Depth depth_of(const Layout& layout) {
   return layout.bits > 8 ? Depth::u16 : Depth::u8;
 }
 
-/// An open directory of a file.
-struct OpenTiff {
-  Access access;
-  Handle handle;
-  TIFF* tiff() const { return handle.get(); }
-};
-
-/// Throws what the callbacks caught, and reports libtiff's complaint as damage.
-void check(OpenTiff& opened, ReadContext& context, const std::string& place) {
-  opened.access.rethrow();
-  const std::string complaint = std::exchange(opened.access.complaint, "");
-  if (!complaint.empty()) context.damaged(data_damaged(place + ": " + complaint));
-}
-
 /// The common data of a reader's parts.
 struct Input {
   ByteSource& source;
@@ -237,20 +229,19 @@ struct Input {
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
-    auto opened = std::make_unique<OpenTiff>();
-    opened->access.bytes = &source;
-    opened->access.patches = patches;
+    auto opened = std::make_unique<OpenTiff>(source);
+    opened->patches = patches;
     // Headers only, no mapped memory, strips as they are, and their places loaded as needed: a
     // hostile header cannot make libtiff take memory for billions of strips.
-    opened->handle = open_handle(opened->access, "rhmcO", most_memory);
-    const bool read = opened->handle && TIFFSetSubDirectory(opened->tiff(), directory);
-    opened->access.rethrow();
+    const bool read =
+        opened->open("rhmcO", most_memory) && TIFFSetSubDirectory(opened->tiff, directory);
+    opened->rethrow();
     if (!read) {
-      const std::string& why = opened->access.complaint;
+      const std::string& why = opened->complaint;
       context.fail("its header is damaged, or of a kind that is not read" +
                    (why.empty() ? "" : " (" + why + ")"));
     }
-    TIFF* const tiff = opened->tiff();
+    TIFF* const tiff = opened->tiff;
     const auto compression = field<uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE),
                photometric = field<uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, 0),
                planes = field<uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
@@ -263,7 +254,7 @@ struct Input {
       TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
     if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
       TIFFSetField(tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
-    check(*opened, context, "header");
+    opened->check(context, "header");
     return opened;
   }
 };
@@ -271,9 +262,9 @@ struct Input {
 /// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
 bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
                  const std::string& place) {
-  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff(), piece);
-  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff(), piece);
-  check(opened, input.context, place);
+  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff, piece);
+  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff, piece);
+  opened.check(input.context, place);
   if (at == 0 || bytes == 0) {
     input.context.damaged(data_damaged(place + ": it says no place for it"));
     return false;
@@ -288,8 +279,8 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
 
 /// Reports damage where libtiff gave less than a whole strip or tile. Returns `whole`.
 bool check_decoded(OpenTiff& opened, const Input& input, const std::string& place, bool whole) {
-  if (!whole && opened.access.complaint.empty()) opened.access.complaint = "it is too short";
-  check(opened, input.context, place);
+  if (!whole && opened.complaint.empty()) opened.complaint = "it is too short";
+  opened.check(input.context, place);
   return whole;
 }
 
@@ -314,10 +305,10 @@ class Strips {
         plane_(plane),
         opened_(input.open()),
         row_bytes_(layout.row_bytes(layout.width)) {
-    const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff()));
+    const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff));
     if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
     const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
-    if (is_raw(opened_->tiff(), layout))
+    if (is_raw(opened_->tiff, layout))
       way_ = Way::copy;
     else
       way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
@@ -345,9 +336,9 @@ class Strips {
     if (way_ == Way::copy) return copied(y, first);
     if (way_ == Way::whole && !by_rows_) return buffer_.get() + row_bytes_ * std::size_t(y - first);
     const int done =
-        TIFFReadScanline(opened_->tiff(), buffer_.get(), std::uint32_t(y), std::uint16_t(plane_));
-    if (done == 1 && opened_->access.complaint.empty()) return buffer_.get();
-    check(*opened_, input_.context, place_of(layout_, y, strip_));
+        TIFFReadScanline(opened_->tiff, buffer_.get(), std::uint32_t(y), std::uint16_t(plane_));
+    if (done == 1 && opened_->complaint.empty()) return buffer_.get();
+    opened_->check(input_.context, place_of(layout_, y, strip_));
     if (done == 1) return buffer_.get();
     lose_from(y);
     return nullptr;
@@ -398,7 +389,7 @@ class Strips {
     if (way_ != Way::whole) return;
     const std::size_t bytes = row_bytes_ * std::size_t(rows);
     const tmsize_t got =
-        TIFFReadEncodedStrip(opened_->tiff(), strip_, buffer_.get(), tmsize_t(bytes));
+        TIFFReadEncodedStrip(opened_->tiff, strip_, buffer_.get(), tmsize_t(bytes));
     if (check_decoded(*opened_, input_, place, got == tmsize_t(bytes))) return;
     if (!decodes_by_rows()) return lose_from(y);
     // Row by row gives those before the damage. A decoder that stopped needs a new beginning.
@@ -411,9 +402,9 @@ class Strips {
     if (y >= copied_end_) {
       const int most = int(std::max<std::size_t>(1, kMiB / row_bytes_));
       const int rows = std::min(most, end_of_strip(y) - y);
-      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff(), strip_);
-      const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff(), strip_);
-      check(*opened_, input_.context, place_of(layout_, y, strip_));
+      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff, strip_);
+      const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff, strip_);
+      opened_->check(input_.context, place_of(layout_, y, strip_));
       const std::uint64_t skipped = row_bytes_ * std::uint64_t(y - first);
       const std::size_t wanted = row_bytes_ * std::size_t(rows);
       const std::size_t got = at == 0 || at >= input_.source.size()
@@ -442,7 +433,7 @@ class Strips {
   }
 
   void to_host_order(std::size_t bytes) {
-    if (!TIFFIsByteSwapped(opened_->tiff())) return;
+    if (!TIFFIsByteSwapped(opened_->tiff)) return;
     void* begin = buffer_.get();
     switch (layout_.bits) {
       case 16: TIFFSwabArrayOfShort(static_cast<uint16_t*>(begin), tmsize_t(bytes / 2)); break;
@@ -780,7 +771,7 @@ class TileRows : public BandRows {
         tile_row_bytes_(layout.row_bytes(layout.piece_width)),
         tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)),
         samples_(read_planes(layout)) {
-    if (TIFFTileSize64(opened_->tiff()) != tile_bytes_)
+    if (TIFFTileSize64(opened_->tiff) != tile_bytes_)
       input.context.fail("it is a kind of TIFF that is not read");
     for (std::size_t p = 0; p < samples_.size(); ++p)
       tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
@@ -811,11 +802,11 @@ class TileRows : public BandRows {
   }
 
   bool decode_tile(int x, int y, int sample, unsigned char* into) {
-    const std::uint32_t tile = TIFFComputeTile(opened_->tiff(), std::uint32_t(x), std::uint32_t(y),
+    const std::uint32_t tile = TIFFComputeTile(opened_->tiff, std::uint32_t(x), std::uint32_t(y),
                                                0, std::uint16_t(sample));
     const std::string place = place_of(layout_, y, tile);
     if (!check_place(*opened_, input_, tile, place)) return false;
-    const tmsize_t got = TIFFReadEncodedTile(opened_->tiff(), tile, into, tmsize_t(tile_bytes_));
+    const tmsize_t got = TIFFReadEncodedTile(opened_->tiff, tile, into, tmsize_t(tile_bytes_));
     return check_decoded(*opened_, input_, place, got == tmsize_t(tile_bytes_));
   }
 
@@ -831,10 +822,10 @@ class ConvertedRows : public BandRows {
   ConvertedRows(const Input& input, const Layout& layout, const Header& header)
       : BandRows(input, layout, header) {
     const int stop_at_errors = 1;
-    begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff(), stop_at_errors, why_) == 1;
-    opened_->access.rethrow();
+    begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff, stop_at_errors, why_) == 1;
+    opened_->rethrow();
     if (!begun_) {
-      const std::string why = why_[0] ? why_ : opened_->access.complaint;
+      const std::string why = why_[0] ? why_ : opened_->complaint;
       input.context.fail("it is a kind of TIFF that is not read (" + why + ")");
     }
     converter_.req_orientation = converter_.orientation = ORIENTATION_TOPLEFT;
@@ -860,13 +851,13 @@ class ConvertedRows : public BandRows {
     converter_.col_offset = 0;
     const int done = TIFFRGBAImageGet(&converter_, pixels_.get(), std::uint32_t(layout_.width),
                                       std::uint32_t(rows));
-    if (!done && opened_->access.complaint.empty())
-      opened_->access.complaint = why_[0] ? why_ : "it does not decode";
+    if (!done && opened_->complaint.empty())
+      opened_->complaint = why_[0] ? why_ : "it does not decode";
     // Tiles beside each other are read together, so their row is named.
     const std::string place = row_text(first, layout_.height) +
                               (layout_.tiled ? ", row of tiles " : ", strip ") +
                               std::to_string(piece);
-    check(*opened_, input_.context, place);
+    opened_->check(input_.context, place);
     for (int y = 0; y < rows; ++y) {
       auto* out = reinterpret_cast<std::uint8_t*>(row(y));
       const uint32_t* from = pixels_.get() + std::size_t(y) * std::size_t(layout_.width);
@@ -880,7 +871,7 @@ class ConvertedRows : public BandRows {
   }
 
   void check_places(int first) {
-    TIFF* tiff = opened_->tiff();
+    TIFF* tiff = opened_->tiff;
     const int planes = layout_.separate ? layout_.samples : 1;
     for (int plane = 0; plane < planes; ++plane) {
       for (int x = 0; x < layout_.width; x += layout_.piece_width) {
@@ -1136,7 +1127,7 @@ class TiffReader : public RowReader {
     input_.most_memory = 256 * kMiB + source.size() + width * height * kBytesOfPixel;
 
     const auto opened = input_.open();
-    TIFF* tiff = opened->tiff();
+    TIFF* tiff = opened->tiff;
     layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
     // libtiff takes indices of a palette that is missing, or too short, for grey levels.
     if (layout_.colour == Colour::grey &&
@@ -1341,15 +1332,13 @@ void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int h
 class TiffWriter : public RowWriter {
  public:
   TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : header_(header), coding_(coding_for(header, options)) {
-    access_.write_to(&sink);
-    handle_ = open_handle(access_, coding_.mode(), 0);
-    if (!handle_) fail(access_);
-    set_structure(handle_.get(), header_, coding_, header_.height);
+      : header_(header), coding_(coding_for(header, options)), file_(sink) {
+    if (!file_.open(coding_.mode())) fail(file_);
+    set_structure(file_.tiff, header_, coding_, header_.height);
     if (const auto& resolution = header_.metadata.resolution) {
-      TIFFSetField(handle_.get(), TIFFTAG_XRESOLUTION, resolution->x);
-      TIFFSetField(handle_.get(), TIFFTAG_YRESOLUTION, resolution->y);
-      TIFFSetField(handle_.get(), TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+      TIFFSetField(file_.tiff, TIFFTAG_XRESOLUTION, resolution->x);
+      TIFFSetField(file_.tiff, TIFFTAG_YRESOLUTION, resolution->y);
+      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     }
     // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
     // puts the strips after them.
@@ -1360,11 +1349,6 @@ class TiffWriter : public RowWriter {
     if (!header_.metadata.exif.empty() && !exif_is_little(header_.metadata.exif))
       warnings_.push_back("its EXIF data are damaged, and are left out");
     header_.metadata = {};
-  }
-
-  ~TiffWriter() override {
-    // A file that is not finished needs no directory.
-    access_.write_to(nullptr);
   }
 
   int rows_at_a_time() const override { return coding_.rows_per_strip; }
@@ -1387,50 +1371,43 @@ class TiffWriter : public RowWriter {
     const int left = header_.height - int(strips_) * coding_.rows_per_strip;
     if (rows.height != std::min(left, coding_.rows_per_strip))
       throw std::logic_error("a strip of a TIFF has other rows than rows_at_a_time() says");
-    if (TIFFWriteRawStrip(handle_.get(), strips_, encoded.bytes.data(), bytes) != bytes)
-      fail(access_);
+    if (TIFFWriteRawStrip(file_.tiff, strips_, encoded.bytes.data(), bytes) != bytes)
+      fail(file_);
     ++strips_;
   }
 
   void finish() override {
-    if (!TIFFWriteDirectory(handle_.get())) fail(access_);
-    access_.rethrow();
-    handle_.reset();
-    if (access_.exception) fail(access_);
-    add_entries(*access_.sink, entries_);
+    if (!TIFFWriteDirectory(file_.tiff)) fail(file_);
+    file_.rethrow();
+    file_.close();
+    file_.rethrow();
+    add_entries(*file_.sink, entries_);
   }
 
  private:
-  [[noreturn]] void fail(Access& access) const {
-    access.rethrow();
-    fail_to_encode(header_,
-                   access.complaint.empty() ? "libtiff does not say why" : access.complaint);
+  [[noreturn]] void fail(OpenTiff& file) const {
+    file.rethrow();
+    fail_to_encode(header_, file.complaint.empty() ? "libtiff does not say why" : file.complaint);
   }
 
   /// Makes a strip in memory by a handle for it alone, so that several can be made at a time.
   std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
     MemorySink memory;
-    Access access;
-    access.write_to(&memory);
-    const Handle handle = open_handle(access, coding_.mode(), 0);
-    if (!handle) fail(access);
-    set_structure(handle.get(), header_, coding_, height);
+    OpenTiff file(memory);
+    if (!file.open(coding_.mode())) fail(file);
+    set_structure(file.tiff, header_, coding_, height);
     const tmsize_t bytes = tmsize_t(strip.size());
-    if (TIFFWriteEncodedStrip(handle.get(), 0, strip.data(), bytes) != bytes ||
-        !TIFFFlushData(handle.get()))
-      fail(access);
-    const std::size_t at = std::size_t(TIFFGetStrileOffset(handle.get(), 0));
-    const std::size_t length = std::size_t(TIFFGetStrileByteCount(handle.get(), 0));
-    access.write_to(nullptr);  // its directory is of no use
-    strip.resize(length);
-    memory.read(at, strip);
+    if (TIFFWriteEncodedStrip(file.tiff, 0, strip.data(), bytes) != bytes ||
+        !TIFFFlushData(file.tiff))
+      fail(file);
+    strip.resize(std::size_t(TIFFGetStrileByteCount(file.tiff, 0)));
+    memory.read(TIFFGetStrileOffset(file.tiff, 0), strip);
     return strip;
   }
 
   Header header_;
   Coding coding_;
-  Access access_;
-  Handle handle_;
+  OpenTiff file_;
   std::vector<Metadata::Bytes> entries_;
   std::uint32_t strips_ = 0;
 };
