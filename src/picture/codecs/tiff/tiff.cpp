@@ -105,8 +105,7 @@ tmsize_t write_bytes(thandle_t handle, void* bytes, tmsize_t count) {
   OpenTiff& file = *static_cast<OpenTiff*>(handle);
   if (!file.sink || file.exception) return -1;
   return moved(file, [&] {
-    file.sink->write(file.position,
-                     {static_cast<const unsigned char*>(bytes), std::size_t(count)});
+    file.sink->write(file.position, {static_cast<const unsigned char*>(bytes), std::size_t(count)});
     return std::size_t(count);
   });
 }
@@ -179,6 +178,8 @@ struct Layout {
   Sample sample = Sample::unsigned_integer;
   Colour colour = Colour::grey;
   bool separate = false;  ///< a plane a sample
+  /// The samples whose planes are read; the first stands for all where there are no planes.
+  std::vector<int> planes = {0};
   bool tiled = false;
   bool white_is_zero = false;
   int alpha = -1;  ///< the sample that is alpha, or -1
@@ -202,16 +203,14 @@ struct Layout {
 };
 
 bool same_in_8_bits(const std::vector<std::uint16_t>& levels) {
-  return std::all_of(levels.begin(), levels.end(), [](std::uint16_t level) {
-    return (level & 255) == 0 || (level & 255) == level >> 8;
-  });
+  return std::ranges::all_of(
+      levels, [](int level) { return (level & 255) == 0 || (level & 255) == level >> 8; });
 }
 
 Depth depth_of(const Layout& layout) {
   if (layout.colour == Colour::by_libtiff) return Depth::u8;
   if (layout.colour == Colour::palette) {
-    const bool fine = std::all_of(layout.palette.begin(), layout.palette.end(), same_in_8_bits);
-    return fine ? Depth::u8 : Depth::u16;
+    return std::ranges::all_of(layout.palette, same_in_8_bits) ? Depth::u8 : Depth::u16;
   }
   if (layout.sample != Sample::unsigned_integer || layout.bits > 16) return Depth::f32;
   return layout.bits > 8 ? Depth::u16 : Depth::u8;
@@ -563,7 +562,7 @@ class Converter {
   template <class T>
   std::array<const T*, 5> samples_of(const unsigned char* const planes[], int pixels) {
     const std::size_t count = std::size_t(pixels) * std::size_t(layout_.together());
-    const int arrays = layout_.separate ? used_planes() : 1;
+    const int arrays = int(layout_.planes.size());
     const bool as_they_are =
         layout_.bits == int(8 * sizeof(T)) &&
         (std::is_same_v<T, float> ? layout_.sample == Sample::real
@@ -582,8 +581,6 @@ class Converter {
     }
     return samples;
   }
-
-  int used_planes() const { return layout_.colours() + (layout_.alpha >= 0 ? 1 : 0); }
 
   template <class T>
   void convert(const unsigned char* const planes[], int pixels, T* out) {
@@ -663,16 +660,13 @@ class Converter {
   void look_up(const unsigned char* const planes[], int pixels, std::byte* out) {
     const std::uint16_t* index = samples_of<std::uint16_t>(planes, pixels)[0];
     const std::ptrdiff_t stride = layout_.together();
-    for (std::ptrdiff_t x = 0; x < pixels; ++x) {
-      for (std::size_t c = 0; c < 3; ++c) {
-        const std::uint16_t level = layout_.palette[c][index[x * stride]];
-        const std::size_t at = std::size_t(x) * 3 + c;
-        if (depth_ == Depth::u8)
-          reinterpret_cast<std::uint8_t*>(out)[at] = std::uint8_t(level >> 8);
-        else
-          reinterpret_cast<std::uint16_t*>(out)[at] = level;
-      }
-    }
+    const int dropped_bits = depth_ == Depth::u8 ? 8 : 0;
+    with_depth(depth_, [&]<class T>(TypeTag<T>) {
+      T* to = reinterpret_cast<T*>(out);
+      for (std::ptrdiff_t x = 0; x < pixels; ++x)
+        for (const auto& levels : layout_.palette)
+          *to++ = T(levels[index[x * stride]] >> dropped_bits);
+    });
   }
 
   const Layout& layout_;
@@ -689,21 +683,12 @@ class Rows {
   virtual std::uint64_t held_bytes() const = 0;
 };
 
-/// The samples whose planes are read; the first stands for all where there are no planes.
-std::vector<int> read_planes(const Layout& layout) {
-  std::vector<int> planes = {0};
-  for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
-    planes.push_back(sample);
-  if (layout.separate && layout.alpha >= 0) planes.push_back(layout.alpha);
-  return planes;
-}
-
 class StripRows : public Rows {
  public:
   StripRows(const Input& input, const Layout& layout, const Header& header)
       : layout_(layout), converter_(layout, header), row_bytes_(row_bytes(header)) {
     // A handle for each plane, because each plane is read at another place of the file.
-    for (const int plane : read_planes(layout))
+    for (const int plane : layout.planes)
       planes_.push_back(std::make_unique<Strips>(input, layout, plane));
   }
 
@@ -769,11 +754,10 @@ class TileRows : public BandRows {
         converter_(layout, header),
         pixel_bytes_(std::size_t(header.channels) * size_of(header.depth)),
         tile_row_bytes_(layout.row_bytes(layout.piece_width)),
-        tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)),
-        samples_(read_planes(layout)) {
+        tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)) {
     if (TIFFTileSize64(opened_->tiff) != tile_bytes_)
       input.context.fail("it is a kind of TIFF that is not read");
-    for (std::size_t p = 0; p < samples_.size(); ++p)
+    for (std::size_t p = 0; p < layout.planes.size(); ++p)
       tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
   }
 
@@ -786,8 +770,8 @@ class TileRows : public BandRows {
     for (int left = 0; left < layout_.width; left += layout_.piece_width) {
       const int columns = std::min(layout_.piece_width, layout_.width - left);
       bool whole = true;
-      for (std::size_t p = 0; p < samples_.size(); ++p)
-        whole &= decode_tile(left, first, samples_[p], tiles_[p].get());
+      for (std::size_t p = 0; p < tiles_.size(); ++p)
+        whole &= decode_tile(left, first, layout_.planes[p], tiles_[p].get());
       for (int y = 0; y < rows; ++y) {
         std::byte* to = row(y) + std::size_t(left) * pixel_bytes_;
         std::array<const unsigned char*, 5> from{};
@@ -802,8 +786,8 @@ class TileRows : public BandRows {
   }
 
   bool decode_tile(int x, int y, int sample, unsigned char* into) {
-    const std::uint32_t tile = TIFFComputeTile(opened_->tiff, std::uint32_t(x), std::uint32_t(y),
-                                               0, std::uint16_t(sample));
+    const std::uint32_t tile = TIFFComputeTile(opened_->tiff, std::uint32_t(x), std::uint32_t(y), 0,
+                                               std::uint16_t(sample));
     const std::string place = place_of(layout_, y, tile);
     if (!check_place(*opened_, input_, tile, place)) return false;
     const tmsize_t got = TIFFReadEncodedTile(opened_->tiff, tile, into, tmsize_t(tile_bytes_));
@@ -812,7 +796,6 @@ class TileRows : public BandRows {
 
   Converter converter_;
   std::size_t pixel_bytes_, tile_row_bytes_, tile_bytes_;
-  std::vector<int> samples_;  ///< those whose planes are read
   std::vector<std::unique_ptr<unsigned char[]>> tiles_;
 };
 
@@ -872,14 +855,12 @@ class ConvertedRows : public BandRows {
 
   void check_places(int first) {
     TIFF* tiff = opened_->tiff;
-    const int planes = layout_.separate ? layout_.samples : 1;
-    for (int plane = 0; plane < planes; ++plane) {
+    const auto y = std::uint32_t(first);
+    for (std::uint16_t plane = 0; plane < (layout_.separate ? layout_.samples : 1); ++plane) {
       for (int x = 0; x < layout_.width; x += layout_.piece_width) {
-        const auto y = std::uint32_t(first);
-        const auto sample = std::uint16_t(plane);
         const std::uint32_t piece = layout_.tiled
-                                        ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, sample)
-                                        : TIFFComputeStrip(tiff, y, sample);
+                                        ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, plane)
+                                        : TIFFComputeStrip(tiff, y, plane);
         check_place(*opened_, input_, piece, place_of(layout_, first, piece));
       }
     }
@@ -990,10 +971,9 @@ void read_palette(TIFF* tiff, Layout& layout, ReadContext& context) {
   layout.palette = {std::vector(blue, blue + count), std::vector(green, green + count),
                     std::vector(red, red + count)};
   // Old programs wrote levels of 8 bits where 16 are due.
-  const bool coarse =
-      std::all_of(layout.palette.begin(), layout.palette.end(), [](const auto& map) {
-        return std::all_of(map.begin(), map.end(), [](std::uint16_t level) { return level < 256; });
-      });
+  const bool coarse = std::ranges::all_of(layout.palette, [](const auto& map) {
+    return std::ranges::all_of(map, [](int level) { return level < 256; });
+  });
   if (coarse)
     for (auto& map : layout.palette)
       for (std::uint16_t& level : map) level = std::uint16_t(level << 8);
@@ -1090,6 +1070,9 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
   }
   layout.piece_width = int(piece_width);
   layout.piece_height = int(piece_height);
+  for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
+    layout.planes.push_back(sample);
+  if (layout.separate && layout.alpha >= 0) layout.planes.push_back(layout.alpha);
   return layout;
 }
 
@@ -1113,16 +1096,15 @@ class TiffReader : public RowReader {
       context.damaged(ends_early("its directory points beyond the end"));
       context.fail("nothing of this TIFF can be read: its directory is missing");
     }
-    const std::vector<std::uint64_t> pages = pages_of(file, context);
-    const int count = int(pages.size());
-    choose_page(pages);
+    choose_page(pages_of(file, context));
     const auto directory = file.directory(input_.directory);
 
     // libtiff may take as much as the file and its pixels need, of any depth.
-    const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
-    const auto height = file.number(directory->find(TIFFTAG_IMAGELENGTH)).value_or(0);
-    context.check_size(std::int64_t(std::min<std::uint64_t>(width, INT64_MAX)),
-                       std::int64_t(std::min<std::uint64_t>(height, INT64_MAX)));
+    const auto side = [&](std::uint16_t tag) {
+      return std::min<std::uint64_t>(file.number(directory->find(tag)).value_or(0), INT64_MAX);
+    };
+    const std::uint64_t width = side(TIFFTAG_IMAGEWIDTH), height = side(TIFFTAG_IMAGELENGTH);
+    context.check_size(std::int64_t(width), std::int64_t(height));
     constexpr std::uint64_t kBytesOfPixel = 32;
     input_.most_memory = 256 * kMiB + source.size() + width * height * kBytesOfPixel;
 
@@ -1134,11 +1116,11 @@ class TiffReader : public RowReader {
         file.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
       context.damaged("its header is damaged (it has no palette of " +
                       std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
-    fill_header(tiff, count);
+    fill_header(tiff);
     header_.metadata = metadata_of(file, *directory);
     header_.metadata.resolution = resolution_of(tiff);
     leave_out_foreign_profile();
-    find_parts(file, *directory, count);
+    find_parts(file, *directory);
 
     const bool copied =
         !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
@@ -1177,10 +1159,11 @@ class TiffReader : public RowReader {
     else if (count > 1)
       context.leaves_out_as_asked("only page " + std::to_string(page) + others);
     input_.directory = pages[std::size_t(page)];
+    header_.pages = count;
   }
 
   /// Reports the parts of a directory beside its picture.
-  void find_parts(const TiffStructure& file, const TiffDirectory& directory, int pages) {
+  void find_parts(const TiffStructure& file, const TiffDirectory& directory) {
     constexpr std::uint16_t kPhotoshopLayers = 37724;
     ReadContext& context = input_.context;
     const int below = pictures_below(file, directory);
@@ -1194,7 +1177,7 @@ class TiffReader : public RowReader {
     if (directory.find(kPhotoshopLayers))
       context.leaves_out("Photoshop's layers in it are not read");
     const std::uint64_t planes = imagej_planes(file, directory);
-    if (planes > std::uint64_t(pages))
+    if (planes > std::uint64_t(header_.pages))
       context.leaves_out("only the first of the " + std::to_string(planes) +
                          " planes of this ImageJ stack is read");
   }
@@ -1233,7 +1216,7 @@ class TiffReader : public RowReader {
     return holds_directory ? 0 : planes;
   }
 
-  void fill_header(TIFF* tiff, int pages) {
+  void fill_header(TIFF* tiff) {
     const auto orientation = field<uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     header_.format = FormatId::tiff;
     header_.width = layout_.width;
@@ -1241,7 +1224,6 @@ class TiffReader : public RowReader {
     header_.depth = depth_of(layout_);
     header_.channels = layout_.alpha >= 0 ? 4 : layout_.colour == Colour::grey ? 1 : 3;
     header_.orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
-    header_.pages = pages;
   }
 
   /// A profile says what space of colours it is for. One for inks does not fit the colours made of
@@ -1371,8 +1353,7 @@ class TiffWriter : public RowWriter {
     const int left = header_.height - int(strips_) * coding_.rows_per_strip;
     if (rows.height != std::min(left, coding_.rows_per_strip))
       throw std::logic_error("a strip of a TIFF has other rows than rows_at_a_time() says");
-    if (TIFFWriteRawStrip(file_.tiff, strips_, encoded.bytes.data(), bytes) != bytes)
-      fail(file_);
+    if (TIFFWriteRawStrip(file_.tiff, strips_, encoded.bytes.data(), bytes) != bytes) fail(file_);
     ++strips_;
   }
 
