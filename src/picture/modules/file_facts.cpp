@@ -117,33 +117,29 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts, ReadContext& context) {
   const bool has_boxes = !starts_with(bytes, "\xFF\x4F");
   const std::size_t end = has_boxes ? check_boxes_end(bytes, facts, context) : bytes.size();
   if (!has_boxes) facts->damage = ends_early("no end-of-codestream marker");
-  constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
-  const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
-  if (bytes.end() - found < 24) return;
-  const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
+  const std::string_view all = text_of(bytes);
+  const std::size_t begin = all.find("\xFF\x4F\xFF\x51");
+  if (begin == all.npos || begin + 24 > bytes.size()) return;
+  const std::size_t at = begin + 8;
   facts->width = std::int64_t(big_endian(bytes, at) - big_endian(bytes, at + 8));
   facts->height = std::int64_t(big_endian(bytes, at + 4) - big_endian(bytes, at + 12));
   if (end < at + 35) return;
   if (!has_boxes || facts->damage.empty()) {
-    const Codestream stream = walk_codestream(bytes.first(end).subspan(at - 8));
+    const Codestream stream = walk_codestream(bytes.first(end).subspan(begin));
     facts->damage = stream.damage;
-    if (!has_boxes && stream.end > 0) note_rest(bytes, at - 8 + stream.end, facts);
+    if (!has_boxes && stream.end > 0) note_rest(bytes, begin + stream.end, facts);
   }
   // In a JP2 file a box before it says the same.
-  constexpr unsigned char kHeader[] = {'i', 'h', 'd', 'r'};
-  const auto box = std::search(bytes.begin(), found, std::begin(kHeader), std::end(kHeader));
-  const auto size_at = static_cast<std::size_t>(box - bytes.begin()) + 4;
-  if (box != found && facts->damage.empty() &&
+  const std::string_view boxes = all.substr(0, begin);
+  const std::size_t size_at = boxes.find("ihdr") + 4;
+  if (size_at > 4 && facts->damage.empty() &&
       (std::int64_t(big_endian(bytes, size_at)) != facts->height ||
        std::int64_t(big_endian(bytes, size_at + 4)) != facts->width))
     facts->damage = "its header is damaged (its parts say different sizes)";
   // OpenJPEG has samples of four bytes, also those that a palette makes, and those of a tile of
   // many once more. It keeps the file, and its parts for each block of samples.
-  constexpr unsigned char kPalette[] = {'p', 'c', 'l', 'r'};
-  const bool has_palette =
-      std::search(bytes.begin(), found, std::begin(kPalette), std::end(kPalette)) != found;
   const int stored = int(big_endian(bytes, at + 32, 2));
-  const int components = has_palette ? std::max(stored, 4) : stored;
+  const int components = boxes.find("pclr") == boxes.npos ? stored : std::max(stored, 4);
   const int sample = (bytes[at + 34] & 0x7F) < 8 ? 1 : 2;
   const bool has_tiles = big_endian(bytes, at + 16) < big_endian(bytes, at) ||
                          big_endian(bytes, at + 20) < big_endian(bytes, at + 4);
@@ -503,17 +499,6 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   note_rest(bytes, end, facts);
 }
 
-/// OpenCV 4.6 does not read animations.
-void inspect_webp(Bytes bytes, FileFacts* facts) {
-  constexpr std::size_t kExtended = 12, kFlags = 20;  // where the first chunk and its flags are
-  constexpr unsigned kAnimation = 2;
-  if (bytes.size() > kFlags && starts_with(bytes.subspan(kExtended), "VP8X") &&
-      (bytes[kFlags] & kAnimation))
-    facts->unread =
-        "it is an animated WebP, which OpenCV does not read; extract a frame first (webpmux -get "
-        "frame 1)";
-}
-
 void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
   const bool ascii = (*bytes)[1] <= '3';
@@ -540,7 +525,6 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContex
   FileFacts facts;
   switch (format) {
     case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
-    case FormatId::webp: inspect_webp(*bytes, &facts); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
     case FormatId::pnm: correct_pnm(bytes, &facts); break;
     case FormatId::pam: correct_pam(*bytes, &facts); break;

@@ -82,7 +82,8 @@ class MonochromeSearch {
     const int id_size = version(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
     const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
     std::size_t at = 8;
-    for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size(); --entries) {
+    for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size();
+         --entries) {
       const std::uint64_t id = number_at(list, at, id_size);
       at += std::size_t(id_size);
       for (std::uint64_t count = number_at(list, at++, 1); count > 0; --count) {
@@ -333,7 +334,8 @@ class HeifReader : public WholeReader {
           heif_image_handle_get_metadata(handle, id, block.data()).code != heif_error_Ok)
         continue;
       const Bytes found = is_xmp ? Bytes(block) : exif_in_box(block);
-      if (!found.empty()) (is_xmp ? metadata.xmp : metadata.exif).assign(found.begin(), found.end());
+      if (!found.empty())
+        (is_xmp ? metadata.xmp : metadata.exif).assign(found.begin(), found.end());
     }
   }
 

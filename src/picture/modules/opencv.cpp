@@ -177,7 +177,8 @@ class OpencvReader : public WholeReader {
       }
       why = cause_in(error);
     }
-    if (!facts.unread.empty()) context_.fail(facts.unread);
+    if (format_of(header_.format).module.empty())
+      context_.fail("OpenCV does not read it (" + why + "); leave out --loader=opencv");
     give_up(facts.damage.empty()
                 ? "its data is damaged, or of a kind that OpenCV does not read (" + why + ")"
                 : facts.damage);
