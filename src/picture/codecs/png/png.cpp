@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <csetjmp>
 #include <cstring>
 #include <exception>
@@ -226,7 +225,7 @@ class PngReader : public FirstPictureReader, LibpngReader {
       if (key && !grey && !has_palette) png_set_tRNS_to_alpha(png_);
       if (colour == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(png_);
       if (!grey) png_set_bgr(png_);
-      if (bits == 16 && std::endian::native == std::endian::little) png_set_swap(png_);
+      if (bits == 16 && kHostIsLittle) png_set_swap(png_);
       passes_ = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
     });

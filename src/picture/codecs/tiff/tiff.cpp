@@ -522,10 +522,10 @@ void unpack(const Layout& layout, const unsigned char* raw, std::size_t count, T
     if (layout.bits == 64) return scaled(TypeTag<std::uint64_t>{});
     const double scale = 1.0 / double((std::uint64_t{1} << layout.bits) - 1);
     if (layout.bits == 24) {  // libtiff turns three bytes into the host's order
-      constexpr bool kLittle = std::endian::native == std::endian::little;
       return each([&](std::size_t i) {
         const unsigned char* bytes = raw + 3 * i;
-        const int value = bytes[kLittle ? 2 : 0] << 16 | bytes[1] << 8 | bytes[kLittle ? 0 : 2];
+        const int value =
+            bytes[kHostIsLittle ? 2 : 0] << 16 | bytes[1] << 8 | bytes[kHostIsLittle ? 0 : 2];
         return float(value * scale);
       });
     }
@@ -1259,8 +1259,6 @@ struct Coding {
     return little ? "wl" : "wb";
   }
 };
-
-constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
 
 Coding coding_for(const Header& header, const WriteOptions& options) {
   constexpr std::size_t kStripBytes = std::size_t{128} << 10;
