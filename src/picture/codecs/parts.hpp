@@ -15,6 +15,7 @@
 #include "src/base/suggest.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/image.hpp"
 
 namespace convfilt {
 
@@ -93,9 +94,13 @@ class WholeWriter : public RowWriter {
   virtual std::int64_t bytes_of_library() const { return 0; }
 
   /// Makes room for the pixels.
-  virtual void begin() = 0;
+  virtual void begin() {
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+  }
 
-  virtual void put_row(int y, const std::byte* from) = 0;
+  virtual void put_row(int y, const std::byte* from) {
+    std::copy_n(from, image_.row_bytes(), image_.view().row(y));
+  }
 
   [[noreturn]] void fail(const std::string& why) const { fail_to_encode(header_, why); }
 
@@ -115,6 +120,7 @@ class WholeWriter : public RowWriter {
 
   ByteSink& sink_;
   const Header header_;
+  Image image_;  ///< the rows, of writers that do not put them elsewhere
 
  private:
   int next_ = 0;

@@ -293,7 +293,8 @@ class JxlWriter : public WholeWriter {
     check(*encoder, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT,
                                                      distance_ == 0 ? 3 : 5));
     const JxlPixelFormat format = pixel_format(header_);
-    check(*encoder, JxlEncoderAddImageFrame(settings, &format, pixels_.data(), pixels_.size()));
+    check(*encoder, JxlEncoderAddImageFrame(settings, &format, image_.view().data,
+                                            std::size_t(bytes_of(header_))));
     JxlEncoderCloseInput(encoder.get());
     drain(*encoder);
   }
@@ -301,10 +302,8 @@ class JxlWriter : public WholeWriter {
  protected:
   std::int64_t bytes_of_library() const override { return 22 * samples_of(header_); }
 
-  void begin() override { pixels_.resize(std::size_t(bytes_of(header_))); }
-
   void put_row(int y, const std::byte* from) override {
-    copy_row_reversed(from, pixels_.data() + std::size_t(y) * row_bytes(header_), header_);
+    copy_row_reversed(from, image_.view().row(y), header_);
   }
 
  private:
@@ -370,7 +369,6 @@ class JxlWriter : public WholeWriter {
   }
 
   const float distance_;
-  std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
 };
 
 }  // namespace

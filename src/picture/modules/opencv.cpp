@@ -213,7 +213,7 @@ class OpencvWriter : public WholeWriter {
       fail(cause_in(error));
     }
     sink_.append(bytes);
-    if (header_.format == FormatId::tiff && pixels_.channels() == 4) mark_alpha_as_straight();
+    if (header_.format == FormatId::tiff && header_.channels == 4) mark_alpha_as_straight();
   }
 
  protected:
@@ -221,20 +221,12 @@ class OpencvWriter : public WholeWriter {
     return bytes_a_sample_of(header_.format) * samples_of(header_);
   }
 
-  void begin() override {
-    const int depth = header_.depth == Depth::u8    ? CV_8U
-                      : header_.depth == Depth::u16 ? CV_16U
-                                                    : CV_32F;
-    pixels_.create(header_.height, header_.width, CV_MAKETYPE(depth, header_.channels));
-  }
-
   void put_row(int y, const std::byte* from) override {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
-    if (header_.format == FormatId::pam) {
-      copy_row_reversed(from, pixels_.ptr<std::byte>(y), header_);
-    } else {
-      std::memcpy(pixels_.ptr(y), from, pixels_.elemSize() * std::size_t(pixels_.cols));
-    }
+    if (header_.format == FormatId::pam)
+      copy_row_reversed(from, image_.view().row(y), header_);
+    else
+      WholeWriter::put_row(y, from);
   }
 
  private:
@@ -248,15 +240,20 @@ class OpencvWriter : public WholeWriter {
 
   Bytes encoded() const {
     const WriteSignalsBlocked blocked;  // for formats that go through a temporary file
+    const int depth = header_.depth == Depth::u8    ? CV_8U
+                      : header_.depth == Depth::u16 ? CV_16U
+                                                    : CV_32F;
+    const cv::Mat pixels(header_.height, header_.width, CV_MAKETYPE(depth, header_.channels),
+                         const_cast<std::byte*>(image_.view().data));  // imencode() only reads
     const Format& format = format_of(header_.format);
     Bytes bytes;
-    if (!cv::imencode("." + std::string(format.extension()), pixels_, bytes, parameters()) ||
+    if (!cv::imencode("." + std::string(format.extension()), pixels, bytes, parameters()) ||
         bytes.empty())
       fail("");
     // OpenCV does not notice when the temporary folder is full.
     if (format.through_file) {
       const cv::Mat back = decode_bytes(header_.format, bytes);
-      if (back.size() != pixels_.size() || back.depth() != pixels_.depth())
+      if (back.size() != pixels.size() || back.depth() != pixels.depth())
         fail("it came out damaged; is the temporary folder full?");
     }
     return bytes;
@@ -275,20 +272,19 @@ class OpencvWriter : public WholeWriter {
         return {};
       case FormatId::tiff:
         // OpenCV's default for floats is LogLuv, which loses most of their bits.
-        if (pixels_.depth() == CV_32F) return {cv::IMWRITE_TIFF_COMPRESSION, 1 /* none */};
+        if (header_.depth == Depth::f32) return {cv::IMWRITE_TIFF_COMPRESSION, 1 /* none */};
         return {};
       case FormatId::jp2: return {cv::IMWRITE_JPEG2000_COMPRESSION_X1000, 1000 /* lossless */};
       case FormatId::pam:
-        return {cv::IMWRITE_PAM_TUPLETYPE,
-                pixels_.channels() == 1   ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
-                : pixels_.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
-                                          : cv::IMWRITE_PAM_FORMAT_RGB};
+        return {cv::IMWRITE_PAM_TUPLETYPE, header_.channels == 1 ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
+                                           : header_.channels == 4
+                                               ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
+                                               : cv::IMWRITE_PAM_FORMAT_RGB};
       default: return {};
     }
   }
 
   const WriteOptions options_;
-  cv::Mat pixels_;
 };
 
 }  // namespace
