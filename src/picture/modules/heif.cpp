@@ -46,66 +46,48 @@ Bytes after(Bytes bytes, std::size_t count) {
   return bytes.subspan(std::min(count, bytes.size()));
 }
 
-/// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
-/// has no function that turns those into colours.
-class MonochromeSearch {
- public:
-  explicit MonochromeSearch(Bytes file)
-      : meta_(boxes_in(after(content_of(boxes_in(file), "meta"), 4))),
-        properties_(boxes_in(content_of(boxes_in(content_of(meta_, "iprp")), "ipco"))) {}
+std::uint64_t version_of(Bytes box) {
+  return number_at(box, 0, 1);
+}
 
-  bool primary_is_monochrome() const {
-    const Bytes primary = content_of(meta_, "pitm");
-    const std::uint64_t item = number_at(primary, 4, version(primary) == 0 ? 2 : 4);
-    if (const auto found = is_monochrome(item)) return *found;
-    // A grid has no codec; its tiles have one.
-    const std::optional<std::uint64_t> tile = first_tile(item);
-    return tile && is_monochrome(*tile).value_or(false);
-  }
-
- private:
-  static std::uint64_t version(Bytes box) { return number_at(box, 0, 1); }
-
-  std::optional<bool> is_monochrome(std::uint64_t item) const {
-    for (const std::size_t index : properties_of(item)) {
-      if (index == 0 || index > properties_.size()) continue;
-      const Box& property = properties_[index - 1];
+/// Whether an item has luma alone; nothing if it has no codec.
+std::optional<bool> is_monochrome(const std::vector<Box>& meta, std::uint64_t item) {
+  const std::vector<Box> all = boxes_in(content_of(meta, "iprp")),
+                         properties = boxes_in(content_of(all, "ipco"));
+  const Bytes list = content_of(all, "ipma");
+  const int id_size = version_of(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
+  const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
+  std::size_t at = 8;
+  for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size(); --entries) {
+    const std::uint64_t id = number_at(list, at, id_size);
+    at += std::size_t(id_size);
+    for (std::uint64_t count = number_at(list, at++, 1); count > 0; --count) {
+      const std::uint64_t index = number_at(list, at, index_size) & ~flag;
+      at += std::size_t(index_size);
+      if (id != item || index == 0 || index > properties.size()) continue;
+      const Box& property = properties[std::size_t(index - 1)];
       if (property.type == "av1C") return (number_at(property.content, 2, 1) & 0x10) != 0;
       if (property.type == "hvcC") return (number_at(property.content, 16, 1) & 3) == 0;
     }
-    return std::nullopt;
   }
+  return std::nullopt;
+}
 
-  std::vector<std::size_t> properties_of(std::uint64_t item) const {
-    std::vector<std::size_t> found;
-    const Bytes list = content_of(boxes_in(content_of(meta_, "iprp")), "ipma");
-    const int id_size = version(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
-    const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
-    std::size_t at = 8;
-    for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size();
-         --entries) {
-      const std::uint64_t id = number_at(list, at, id_size);
-      at += std::size_t(id_size);
-      for (std::uint64_t count = number_at(list, at++, 1); count > 0; --count) {
-        if (id == item) found.push_back(std::size_t(number_at(list, at, index_size) & ~flag));
-        at += std::size_t(index_size);
-      }
-    }
-    return found;
-  }
-
-  std::optional<std::uint64_t> first_tile(std::uint64_t item) const {
-    const Bytes references = content_of(meta_, "iref");
-    const int size = version(references) == 0 ? 2 : 4;
-    for (const Box& reference : boxes_in(after(references, 4))) {
-      if (reference.type == "dimg" && number_at(reference.content, 0, size) == item)
-        return number_at(reference.content, std::size_t(size) + 2, size);
-    }
-    return std::nullopt;
-  }
-
-  std::vector<Box> meta_, properties_;
-};
+/// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
+/// has no function that turns those into colours.
+bool primary_is_monochrome(Bytes file) {
+  const std::vector<Box> meta = boxes_in(after(content_of(boxes_in(file), "meta"), 4));
+  const Bytes primary = content_of(meta, "pitm"), references = content_of(meta, "iref");
+  const std::uint64_t item = number_at(primary, 4, version_of(primary) == 0 ? 2 : 4);
+  if (const auto found = is_monochrome(meta, item)) return *found;
+  // A grid has no codec; its tiles have one.
+  const int size = version_of(references) == 0 ? 2 : 4;
+  for (const Box& reference : boxes_in(after(references, 4)))
+    if (reference.type == "dimg" && number_at(reference.content, 0, size) == item)
+      return is_monochrome(meta, number_at(reference.content, std::size_t(size) + 2, size))
+          .value_or(false);
+  return false;
+}
 
 std::string words_of(const heif_error& error) {
   std::string text = error.message ? error.message : "libheif gave up";
@@ -136,7 +118,7 @@ class HeifReader : public WholeReader {
     header_.width = heif_image_handle_get_width(handle);
     header_.height = heif_image_handle_get_height(handle);
     context.check_size(header_.width, header_.height);
-    is_grey_ = MonochromeSearch(bytes).primary_is_monochrome();
+    is_grey_ = primary_is_monochrome(bytes);
     has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
     header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;
     header_.depth = heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? Depth::u16 : Depth::u8;
