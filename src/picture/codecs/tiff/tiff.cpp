@@ -197,9 +197,6 @@ struct Layout {
   std::size_t row_bytes(int pixels) const {
     return (std::size_t(pixels) * std::size_t(together()) * std::size_t(bits) + 7) / 8;
   }
-  int rows_of_piece(int first_row) const {
-    return tiled ? piece_height : std::min(piece_height, height - first_row);
-  }
 };
 
 bool same_in_8_bits(const std::vector<std::uint16_t>& levels) {
@@ -350,23 +347,13 @@ class Strips {
   static constexpr std::size_t kLargestWhole = 4 * kMiB;
 
   bool decodes_by_rows() const {
-    switch (layout_.compression) {
-      case COMPRESSION_NONE:
-      case COMPRESSION_CCITTRLE:
-      case COMPRESSION_CCITTRLEW:
-      case COMPRESSION_CCITTFAX3:
-      case COMPRESSION_CCITTFAX4:
-      case COMPRESSION_LZW:
-      case COMPRESSION_JPEG:
-      case COMPRESSION_ADOBE_DEFLATE:
-      case COMPRESSION_DEFLATE:
-      case COMPRESSION_PACKBITS:
-      case COMPRESSION_SGILOG:
-      case COMPRESSION_SGILOG24:
-      case COMPRESSION_LZMA:
-      case COMPRESSION_ZSTD: return true;
-      default: return false;
-    }
+    constexpr int kByRows[] = {
+        COMPRESSION_NONE,      COMPRESSION_CCITTRLE,      COMPRESSION_CCITTRLEW,
+        COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4,     COMPRESSION_LZW,
+        COMPRESSION_JPEG,      COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,
+        COMPRESSION_PACKBITS,  COMPRESSION_SGILOG,        COMPRESSION_SGILOG24,
+        COMPRESSION_LZMA,      COMPRESSION_ZSTD};
+    return std::ranges::find(kByRows, layout_.compression) != std::end(kByRows);
   }
 
   int end_of_strip(int y) const {
@@ -379,14 +366,13 @@ class Strips {
   }
 
   void begin_strip(int y) {
-    const int rows = layout_.rows_of_piece(y);
     by_rows_ = false;
     copied_end_ = y;
     const std::string place = place_of(layout_, y, strip_);
     if (way_ == Way::copy) return;  // each row's bytes are checked as it is copied
     if (!check_place(*opened_, input_, strip_, place)) return lose_from(y);
     if (way_ != Way::whole) return;
-    const std::size_t bytes = row_bytes_ * std::size_t(rows);
+    const std::size_t bytes = row_bytes_ * std::size_t(end_of_strip(y) - y);
     const tmsize_t got =
         TIFFReadEncodedStrip(opened_->tiff, strip_, buffer_.get(), tmsize_t(bytes));
     if (check_decoded(*opened_, input_, place, got == tmsize_t(bytes))) return;
