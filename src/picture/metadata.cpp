@@ -192,17 +192,17 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-/// The same bytes in order, in pieces that do not overlap.
-std::vector<Interval> merged(std::vector<Interval> pieces) {
-  std::sort(pieces.begin(), pieces.end(),
+/// The same bytes in order, in intervals that do not overlap.
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   std::vector<Interval> result;
-  for (const Interval& piece : pieces) {
-    if (piece.begin >= piece.end) continue;
-    if (!result.empty() && piece.begin < result.back().end)
-      result.back().end = std::max(result.back().end, piece.end);
+  for (const Interval& interval : intervals) {
+    if (interval.begin >= interval.end) continue;
+    if (!result.empty() && interval.begin < result.back().end)
+      result.back().end = std::max(result.back().end, interval.end);
     else
-      result.push_back(piece);
+      result.push_back(interval);
   }
   return result;
 }
@@ -229,20 +229,20 @@ void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory
   }
 }
 
-/// Overwrites dropped pieces with zeros, and cuts them off at the end. A piece that overlaps a kept
-/// one stays.
+/// Overwrites dropped intervals with zeros, and cuts them off at the end. An interval that overlaps
+/// a kept one stays.
 void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& kept, Bytes& block) {
   const std::vector<Interval> keep = merged(kept), drop = merged(dropped);
-  for (auto piece = drop.rbegin(); piece != drop.rend(); ++piece) {
+  for (auto interval = drop.rbegin(); interval != drop.rend(); ++interval) {
     const auto next =
-        std::upper_bound(keep.begin(), keep.end(), piece->begin,
+        std::upper_bound(keep.begin(), keep.end(), interval->begin,
                          [](std::uint64_t at, const Interval& other) { return at < other.end; });
-    if (next != keep.end() && next->begin < piece->end) continue;
-    if (piece->end >= block.size())
-      block.resize(std::size_t(piece->begin));
+    if (next != keep.end() && next->begin < interval->end) continue;
+    if (interval->end >= block.size())
+      block.resize(std::size_t(interval->begin));
     else
-      std::fill(block.begin() + std::ptrdiff_t(piece->begin),
-                block.begin() + std::ptrdiff_t(piece->end), static_cast<unsigned char>(0));
+      std::fill(block.begin() + std::ptrdiff_t(interval->begin),
+                block.begin() + std::ptrdiff_t(interval->end), static_cast<unsigned char>(0));
   }
 }
 

@@ -104,7 +104,7 @@ void unpack_bits(const unsigned char* packed, unsigned char* row, int width) {
 
 /// Grey with alpha becomes BGRA. The pairs may be the end of the row that they become.
 template <class T>
-void spread_grey_alpha(const T* pairs, T* row, int width) {
+void expand_grey_alpha(const T* pairs, T* row, int width) {
   for (int x = 0; x < width; ++x, pairs += 2, row += 4) {
     const T grey = pairs[0], alpha = pairs[1];
     row[0] = row[1] = row[2] = grey;
@@ -431,7 +431,7 @@ class PnmReader : public FirstPictureReader {
       if (excess) report_excess(next_row_ + y);
     }
     if (layout_.samples == 2)
-      spread_grey_alpha(packed, row_of<T>(rows, y), rows.width);
+      expand_grey_alpha(packed, row_of<T>(rows, y), rows.width);
     else
       swap_red_and_blue(packed, rows.width, rows.channels);
   }

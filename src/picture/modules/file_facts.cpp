@@ -471,7 +471,7 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
   return header;
 }
 
-/// A table behind the header of an OpenEXR says where each piece of some rows begins, which says
+/// A table behind the header of an OpenEXR says where each chunk of rows begins, which says
 /// how long it is.
 void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   const ExrHeader header = read_exr_header(bytes, facts, context);
@@ -480,7 +480,7 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
                 header.is_damaged ? data_damaged("in its header") : ends_early("in its header"));
   constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
   if (little_endian(bytes, 4) & kParts) context.leaves_out("only the first of its parts is read");
-  constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a piece, by compression
+  constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a chunk, by compression
   if (little_endian(bytes, 4) & kTiledDeepOrParts || header.compression > 9) return;
   const std::int64_t rows = kRows[header.compression];
   std::uint64_t end = 0;

@@ -19,17 +19,17 @@ using View = std::span<const unsigned char>;
 constexpr unsigned char kStart = 0xD8, kScan = 0xDA, kQuantisation = 0xDB;
 
 /// A segment between the start and the scan, with where the next one begins.
-struct Piece {
+struct SegmentInFile {
   unsigned char marker = 0;
   View payload;
   std::size_t next = 0;
 };
 
-std::optional<Piece> piece_at(View file, std::size_t at) {
+std::optional<SegmentInFile> segment_at(View file, std::size_t at) {
   if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
   const std::size_t length = big_endian(file, at + 2, 2);
   if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
-  return Piece{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
+  return SegmentInFile{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
 }
 
 /// The header of a file that libjpeg takes without a warning, and the scan behind it.
@@ -130,8 +130,8 @@ bool is_plain(View file) {
   constexpr std::size_t kSteps = DCTSIZE2 + 1;  // a quantisation table of one byte a step
   const PlainScan scan(file);
   std::size_t at = 2;
-  for (std::optional<Piece> piece; (piece = piece_at(file, at)); at = piece->next) {
-    const auto& [marker, payload, next] = *piece;
+  for (std::optional<SegmentInFile> segment; (segment = segment_at(file, at)); at = segment->next) {
+    const auto& [marker, payload, next] = *segment;
     if (marker == kScan) return scan.is_whole(next);
     const bool is_of_frame = marker >= kBaseline && marker <= kLastFrame;
     if (is_of_frame && marker != kBaseline && marker != kHuffmanTables) return false;
@@ -152,9 +152,10 @@ std::vector<unsigned char> with_metadata(View encoded, const Metadata& metadata)
     file.insert(file.end(), segment.payload.begin(), segment.payload.end());
   }
   std::size_t at = 2;
-  for (std::optional<Piece> piece; (piece = piece_at(encoded, at)); at = piece->next) {
+  for (std::optional<SegmentInFile> segment; (segment = segment_at(encoded, at));
+       at = segment->next) {
     const bool is_metadata =
-        (piece->marker >= kApp0 && piece->marker <= kApp15) || piece->marker == kComment;
+        (segment->marker >= kApp0 && segment->marker <= kApp15) || segment->marker == kComment;
     if (!is_metadata) break;
   }
   file.insert(file.end(), encoded.begin() + std::ptrdiff_t(at), encoded.end());

@@ -171,7 +171,7 @@ enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
 
 enum class Sample { unsigned_integer, signed_integer, real };
 
-/// How a directory stores its pixels.
+/// How a directory stores its pixels: in striles, which is libtiff's word for strips and tiles.
 struct Layout {
   int width = 0, height = 0;
   int bits = 1, samples = 1;
@@ -185,8 +185,8 @@ struct Layout {
   int alpha = -1;  ///< the sample that is alpha, or -1
   bool premultiplied = false;
   int compression = COMPRESSION_NONE;
-  int piece_width = 0;   ///< pixels of a strip or tile
-  int piece_height = 0;  ///< rows of it; a strip has no more than the picture
+  int strile_width = 0;   ///< pixels of a strip or tile
+  int strile_height = 0;  ///< rows of it; a strip has no more than the picture
   std::array<std::vector<std::uint16_t>, 3> palette;  ///< blue, green, red
 
   int colours() const {
@@ -221,7 +221,7 @@ struct Input {
   std::uint64_t most_memory;
   std::map<std::uint64_t, unsigned char> patches;
   std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
-  std::uint64_t largest_piece = 0;    ///< bytes of a strip or tile as it stands in the file
+  std::uint64_t largest_strile = 0;   ///< bytes of a strip or tile as it stands in the file
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
@@ -256,10 +256,10 @@ struct Input {
 };
 
 /// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
-bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
+bool check_place(OpenTiff& opened, const Input& input, std::uint32_t strile,
                  const std::string& place) {
-  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff, piece);
-  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff, piece);
+  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff, strile);
+  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff, strile);
   opened.check(input.context, place);
   if (at == 0 || bytes == 0) {
     input.context.damaged(data_damaged(place + ": it says no place for it"));
@@ -269,7 +269,7 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
     input.context.damaged(ends_early(place));
     return at < input.source.size();
   }
-  if (input.shortened.contains(piece)) input.context.damaged(ends_early(place));
+  if (input.shortened.contains(strile)) input.context.damaged(ends_early(place));
   return true;
 }
 
@@ -280,9 +280,9 @@ bool check_decoded(OpenTiff& opened, const Input& input, const std::string& plac
   return whole;
 }
 
-std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
+std::string place_of(const Layout& layout, int row, std::uint32_t strile) {
   return row_text(row, layout.height) + (layout.tiled ? ", tile " : ", strip ") +
-         std::to_string(piece);
+         std::to_string(strile);
 }
 
 /// Whether the bytes of strips are samples, which need no decoder.
@@ -303,7 +303,7 @@ class Strips {
         row_bytes_(layout.row_bytes(layout.width)) {
     const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff));
     if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
-    const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
+    const std::size_t strip = row_bytes_ * std::size_t(layout.strile_height);
     if (is_raw(opened_->tiff, layout))
       way_ = Way::copy;
     else
@@ -319,14 +319,14 @@ class Strips {
   /// hold one more strip.
   std::uint64_t held_bytes() const {
     if (way_ == Way::copy) return buffer_bytes_;
-    return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_piece;
+    return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_strile;
   }
 
   /// The next row, y; null where it is lost.
   const unsigned char* row(int y) {
-    const int first = y / layout_.piece_height * layout_.piece_height;
-    const auto strips = std::uint32_t((layout_.height - 1) / layout_.piece_height + 1);
-    strip_ = std::uint32_t(y / layout_.piece_height) + std::uint32_t(plane_) * strips;
+    const int first = y / layout_.strile_height * layout_.strile_height;
+    const auto strips = std::uint32_t((layout_.height - 1) / layout_.strile_height + 1);
+    strip_ = std::uint32_t(y / layout_.strile_height) + std::uint32_t(plane_) * strips;
     if (y == first) begin_strip(y);
     if (y >= lost_from_ && y < lost_end_) return nullptr;
     if (way_ == Way::copy) return copied(y, first);
@@ -357,7 +357,7 @@ class Strips {
   }
 
   int end_of_strip(int y) const {
-    return std::min(layout_.height, (y / layout_.piece_height + 1) * layout_.piece_height);
+    return std::min(layout_.height, (y / layout_.strile_height + 1) * layout_.strile_height);
   }
 
   void lose_from(int y) {
@@ -709,13 +709,13 @@ class BandRows : public Rows {
  public:
   BandRows(const Input& input, const Layout& layout, const Header& header)
       : input_(input), layout_(layout), opened_(input.open()), row_bytes_(row_bytes(header)) {
-    band_bytes_ = row_bytes_ * std::size_t(std::min(layout.piece_height, layout.height));
+    band_bytes_ = row_bytes_ * std::size_t(std::min(layout.strile_height, layout.height));
     band_ = std::make_unique_for_overwrite<std::byte[]>(band_bytes_);
   }
 
   void next(int y, std::byte* out) override {
-    const int in_band = y % layout_.piece_height;
-    if (in_band == 0) decode(y, std::min(layout_.piece_height, layout_.height - y));
+    const int in_band = y % layout_.strile_height;
+    if (in_band == 0) decode(y, std::min(layout_.strile_height, layout_.height - y));
     std::memcpy(out, row(in_band), row_bytes_);
   }
 
@@ -739,8 +739,8 @@ class TileRows : public BandRows {
       : BandRows(input, layout, header),
         converter_(layout, header),
         pixel_bytes_(std::size_t(header.channels) * size_of(header.depth)),
-        tile_row_bytes_(layout.row_bytes(layout.piece_width)),
-        tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)) {
+        tile_row_bytes_(layout.row_bytes(layout.strile_width)),
+        tile_bytes_(tile_row_bytes_ * std::size_t(layout.strile_height)) {
     if (TIFFTileSize64(opened_->tiff) != tile_bytes_)
       input.context.fail("it is a kind of TIFF that is not read");
     for (std::size_t p = 0; p < layout.planes.size(); ++p)
@@ -748,13 +748,13 @@ class TileRows : public BandRows {
   }
 
   std::uint64_t held_bytes() const override {
-    return band_bytes_ + tile_bytes_ * tiles_.size() + input_.largest_piece;
+    return band_bytes_ + tile_bytes_ * tiles_.size() + input_.largest_strile;
   }
 
  private:
   void decode(int first, int rows) override {
-    for (int left = 0; left < layout_.width; left += layout_.piece_width) {
-      const int columns = std::min(layout_.piece_width, layout_.width - left);
+    for (int left = 0; left < layout_.width; left += layout_.strile_width) {
+      const int columns = std::min(layout_.strile_width, layout_.width - left);
       bool whole = true;
       for (std::size_t p = 0; p < tiles_.size(); ++p)
         whole &= decode_tile(left, first, layout_.planes[p], tiles_[p].get());
@@ -798,7 +798,7 @@ class ConvertedRows : public BandRows {
       input.context.fail("it is a kind of TIFF that is not read (" + why + ")");
     }
     converter_.req_orientation = converter_.orientation = ORIENTATION_TOPLEFT;
-    const std::size_t rows = std::size_t(std::min(layout.piece_height, layout.height));
+    const std::size_t rows = std::size_t(std::min(layout.strile_height, layout.height));
     pixels_ = std::make_unique_for_overwrite<uint32_t[]>(rows * std::size_t(layout.width));
   }
   ~ConvertedRows() override {
@@ -806,15 +806,15 @@ class ConvertedRows : public BandRows {
   }
 
   std::uint64_t held_bytes() const override {
-    const auto rows = std::uint64_t(layout_.piece_height);
+    const auto rows = std::uint64_t(layout_.strile_height);
     const std::uint64_t planes = layout_.separate ? std::uint64_t(layout_.samples) : 1;
     return band_bytes_ + rows * std::uint64_t(layout_.width) * sizeof(uint32_t) +
-           rows * layout_.row_bytes(layout_.piece_width) * planes + input_.largest_piece;
+           rows * layout_.row_bytes(layout_.strile_width) * planes + input_.largest_strile;
   }
 
  private:
   void decode(int first, int rows) override {
-    const auto piece = std::uint32_t(first / layout_.piece_height);
+    const auto strile = std::uint32_t(first / layout_.strile_height);
     check_places(first);
     converter_.row_offset = first;
     converter_.col_offset = 0;
@@ -825,7 +825,7 @@ class ConvertedRows : public BandRows {
     // Tiles beside each other are read together, so their row is named.
     const std::string place = row_text(first, layout_.height) +
                               (layout_.tiled ? ", row of tiles " : ", strip ") +
-                              std::to_string(piece);
+                              std::to_string(strile);
     opened_->check(input_.context, place);
     for (int y = 0; y < rows; ++y) {
       auto* out = reinterpret_cast<std::uint8_t*>(row(y));
@@ -843,11 +843,11 @@ class ConvertedRows : public BandRows {
     TIFF* tiff = opened_->tiff;
     const auto y = std::uint32_t(first);
     for (std::uint16_t plane = 0; plane < (layout_.separate ? layout_.samples : 1); ++plane) {
-      for (int x = 0; x < layout_.width; x += layout_.piece_width) {
-        const std::uint32_t piece = layout_.tiled
-                                        ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, plane)
-                                        : TIFFComputeStrip(tiff, y, plane);
-        check_place(*opened_, input_, piece, place_of(layout_, first, piece));
+      for (int x = 0; x < layout_.width; x += layout_.strile_width) {
+        const std::uint32_t strile = layout_.tiled
+                                         ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, plane)
+                                         : TIFFComputeStrip(tiff, y, plane);
+        check_place(*opened_, input_, strile, place_of(layout_, first, strile));
       }
     }
   }
@@ -876,10 +876,10 @@ std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& cont
   return pages;
 }
 
-/// For --on-damage=warn: patches the lengths of pieces that lie across the file's end, so that
-/// decoders get the rest of them. `most` is the number of pieces that the picture has.
-void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
-                    Input& input) {
+/// For --on-damage=warn: patches the lengths of striles that lie across the file's end, so that
+/// decoders get the rest of them. `most` is the number of striles that the picture has.
+void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
+                     Input& input) {
   const std::uint64_t size = input.source.size();
   const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
@@ -904,8 +904,8 @@ void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, s
 
 /// Bytes of the largest strip or tile as it stands in the file. What lies beyond the file's end is
 /// not read.
-std::uint64_t largest_piece(const TiffStructure& file, const TiffDirectory& directory,
-                            ByteSource& source) {
+std::uint64_t largest_strile(const TiffStructure& file, const TiffDirectory& directory,
+                             ByteSource& source) {
   std::uint64_t largest = 0;
   for (const auto tag : {TIFFTAG_STRIPBYTECOUNTS, TIFFTAG_TILEBYTECOUNTS}) {
     const TiffEntry* lengths = directory.find(std::uint16_t(tag));
@@ -1041,21 +1041,21 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
       context.warn("its " + std::to_string(bits) + "-bit samples become floats, full range 1");
   }
 
-  const auto piece_width = layout.tiled ? field<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0) : width,
-             piece_height =
+  const auto strile_width = layout.tiled ? field<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0) : width,
+             strile_height =
                  layout.tiled
                      ? field<uint32_t>(tiff, TIFFTAG_TILELENGTH, 0)
                      : std::min(field<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP, height), height);
   // A tile may stick out of the picture, but not by so much that it takes memory for nothing.
   constexpr std::uint64_t kSmall = 1 << 24;
-  const std::uint64_t piece = std::uint64_t(piece_width) * piece_height;
-  const bool too_large = piece > kSmall && piece / 4 > std::uint64_t(width) * height;
-  if (piece == 0 || too_large || piece_width > INT32_MAX || piece_height > INT32_MAX) {
-    context.fail("its header is damaged (tiles of " + size_text(piece_width, piece_height) +
+  const std::uint64_t strile = std::uint64_t(strile_width) * strile_height;
+  const bool too_large = strile > kSmall && strile / 4 > std::uint64_t(width) * height;
+  if (strile == 0 || too_large || strile_width > INT32_MAX || strile_height > INT32_MAX) {
+    context.fail("its header is damaged (tiles of " + size_text(strile_width, strile_height) +
                  " pixels)");
   }
-  layout.piece_width = int(piece_width);
-  layout.piece_height = int(piece_height);
+  layout.strile_width = int(strile_width);
+  layout.strile_height = int(strile_height);
   for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
     layout.planes.push_back(sample);
   if (layout.separate && layout.alpha >= 0) layout.planes.push_back(layout.alpha);
@@ -1111,10 +1111,10 @@ class TiffReader : public RowReader {
     const bool copied =
         !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
     if (!context.options().refuse_damaged && !copied) {
-      const auto pieces = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
-      shorten_pieces(file, *directory, pieces, input_);
+      const auto striles = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+      shorten_striles(file, *directory, striles, input_);
     }
-    input_.largest_piece = largest_piece(file, *directory, source);
+    input_.largest_strile = largest_strile(file, *directory, source);
     if (layout_.colour == Colour::by_libtiff)
       rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
     else if (layout_.tiled)
