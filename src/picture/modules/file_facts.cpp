@@ -1,7 +1,6 @@
 #include "src/picture/modules/file_facts.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -193,29 +192,6 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
       return data_damaged("a run-length coded row is longer than the picture is wide");
   }
   return ends_early("its run-length coded rows have no end mark");
-}
-
-/// The number after `at`, past blanks and comments; moves `at` behind it. -1 when there is none.
-long next_number(Bytes bytes, std::size_t* at) {
-  while (*at < bytes.size() && (std::isspace(bytes[*at]) || bytes[*at] == '#')) {
-    if (bytes[*at] == '#') {
-      while (*at < bytes.size() && bytes[*at] != '\n' && bytes[*at] != '\r') ++*at;
-    } else {
-      ++*at;
-    }
-  }
-  long value = -1;
-  for (; *at < bytes.size() && std::isdigit(bytes[*at]) && value < 100'000'000; ++*at) {
-    value = std::max(value, 0L) * 10 + (bytes[*at] - '0');
-  }
-  return value;
-}
-
-/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
-/// scales only ASCII files of 8 bits itself.
-void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
-  if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / double(largest);
-  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / double(largest);
 }
 
 /// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
@@ -499,24 +475,32 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   note_rest(bytes, end, facts);
 }
 
-void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
-  const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
-  const bool ascii = (*bytes)[1] <= '3';
-  if (ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
-  if (bitmap) return;
-  std::size_t at = 2;
-  for (int side = 0; side < 2; ++side) next_number(*bytes, &at);
-  set_scale(next_number(*bytes, &at), ascii, facts);
+/// The largest value that the header of a PNM or PAM says; 0 if it says none.
+long largest_value(Bytes bytes) {
+  constexpr std::size_t kHeader = 1 << 16;
+  std::string text(text_of(bytes.first(std::min(bytes.size(), kHeader))));
+  constexpr std::string_view kKey = "\nMAXVAL ";
+  if (text.starts_with("P7")) {
+    const std::size_t at = text.find(kKey);
+    return at == text.npos ? 0 : std::atol(text.c_str() + at + kKey.size());
+  }
+  for (std::size_t at = 0; (at = text.find('#', at)) != text.npos;)
+    text.erase(at, text.find_first_of("\r\n", at) - at);
+  long largest = 0;
+  std::sscanf(text.c_str(), "P%*c %*d %*d %ld", &largest);
+  return largest;
 }
 
-void correct_pam(Bytes bytes, FileFacts* facts) {
-  const std::string_view all = text_of(bytes);
-  const std::string_view header = all.substr(0, all.find("ENDHDR"));
-  constexpr std::string_view kLargest = "\nMAXVAL ";
-  const std::size_t found = header.find(kLargest);
-  if (found == header.npos) return;
-  std::size_t at = found + kLargest.size();
-  if (const long largest = next_number(bytes, &at); largest > 1) set_scale(largest, false, facts);
+/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
+/// scales only ASCII files of 8 bits itself.
+void correct_netpbm(std::vector<unsigned char>* bytes, FileFacts* facts) {
+  const char kind = char((*bytes)[1]);
+  const long largest = kind == '1' || kind == '4' ? 0 : largest_value(*bytes);
+  const bool is_ascii = kind <= '3';
+  if (is_ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
+  if (largest > (kind == '7' ? 1 : 0) && largest < 255 && !is_ascii)
+    facts->scale = 255.0 / double(largest);
+  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / double(largest);
 }
 
 }  // namespace
@@ -526,8 +510,8 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContex
   switch (format) {
     case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
-    case FormatId::pnm: correct_pnm(bytes, &facts); break;
-    case FormatId::pam: correct_pam(*bytes, &facts); break;
+    case FormatId::pnm:
+    case FormatId::pam: correct_netpbm(bytes, &facts); break;
     case FormatId::jp2: inspect_jpeg2000(*bytes, &facts, context); break;
     case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
     case FormatId::exr: inspect_exr(*bytes, &facts, context); break;
