@@ -58,13 +58,10 @@ class WholeReader : public FirstPictureReader {
 
   /// The library holds one more picture beside the one that it gives, and the file is in memory.
   std::int64_t held_bytes() const override {
-    return file_bytes_ + 2 * bytes_of(header_) + bytes_of_library();
+    return file_bytes_ + 2 * bytes_of(header_) + library_bytes_;
   }
 
  protected:
-  /// The library's bytes beyond that while it decodes, measured with noise.
-  virtual std::int64_t bytes_of_library() const { return 0; }
-
   /// Throws IoError.
   virtual void decode() = 0;
 
@@ -72,6 +69,7 @@ class WholeReader : public FirstPictureReader {
   virtual void copy_row(int y, std::byte* to) const = 0;
 
   const std::int64_t file_bytes_;
+  std::int64_t library_bytes_ = 0;  ///< beyond that while it decodes, measured with noise
 
  private:
   int next_ = 0;
@@ -87,12 +85,9 @@ class WholeWriter : public RowWriter {
     for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
   }
 
-  std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + bytes_of_library(); }
+  std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + library_bytes_; }
 
  protected:
-  /// The library's bytes beyond that while it encodes, measured with noise.
-  virtual std::int64_t bytes_of_library() const { return 0; }
-
   /// Makes room for the pixels.
   virtual void begin() {
     image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
@@ -120,7 +115,8 @@ class WholeWriter : public RowWriter {
 
   ByteSink& sink_;
   const Header header_;
-  Image image_;  ///< the rows, of writers that do not put them elsewhere
+  Image image_;                     ///< the rows, of writers that do not put them elsewhere
+  std::int64_t library_bytes_ = 0;  ///< beyond that while it encodes, measured with noise
 
  private:
   int next_ = 0;

@@ -128,6 +128,7 @@ class HeifReader : public WholeReader {
     if (others > 0)
       context.leaves_out("only the main one of its " + std::to_string(others + 1) +
                          " pictures is read");
+    library_bytes_ = (header_.depth == Depth::u8 ? 1 : 4) * samples_of(header_);
     context.check_plausible(header_, std::uint64_t(held_bytes()), source.size());
     read_metadata();
     // libheif turns and mirrors the picture by the file's boxes. EXIF's orientation repeats them,
@@ -136,10 +137,6 @@ class HeifReader : public WholeReader {
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    return (header_.depth == Depth::u8 ? 1 : 4) * samples_of(header_);
-  }
-
   void decode() override {
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
@@ -334,8 +331,15 @@ class HeifWriter : public WholeWriter {
  public:
   HeifWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), options_(options), heif_(make_context()) {
+    const bool deep = header.depth == Depth::u16, avif = header.format == FormatId::avif;
     // 10 bits are what decoders of HEIC in hardware take.
-    if (header.depth == Depth::u16) bits_ = header.format == FormatId::heic ? 10 : 12;
+    if (deep) bits_ = avif ? 12 : 10;
+    const std::int64_t pixels = std::int64_t{header.width} * header.height;
+    library_bytes_ = (deep ? 8 : 6) * samples_of(header);
+    if (header.channels == 1) library_bytes_ += (deep ? 6 : 4) * pixels;  // chroma
+    // In 8 bits libaom looks for repetitions, where a picture has any, as that of a screen.
+    if (avif && !deep) library_bytes_ = 78 * pixels;
+    if (avif) library_bytes_ += 30 << 20;  // an encoder of any size
     find_encoder();
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
@@ -375,16 +379,6 @@ class HeifWriter : public WholeWriter {
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
-    const bool deep = header_.depth == Depth::u16, avif = header_.format == FormatId::avif;
-    constexpr std::int64_t kEncoderOfAvif = 30 << 20;  // of any size
-    // In 8 bits libaom looks for repetitions, where a picture has any, as that of a screen.
-    if (avif && !deep) return 78 * pixels + kEncoderOfAvif;
-    const std::int64_t chroma = header_.channels == 1 ? (deep ? 6 : 4) * pixels : 0;
-    return (deep ? 8 : 6) * samples_of(header_) + chroma + (avif ? kEncoderOfAvif : 0);
-  }
-
   void begin() override {
     const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
     const heif_chroma chroma =

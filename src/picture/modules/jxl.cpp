@@ -66,13 +66,10 @@ class JxlReader : public WholeReader {
     context.admit(file_bytes_);
     read_header();
     context.check_size(header_.width, header_.height);
+    library_bytes_ = (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_);
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    return (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_);
-  }
-
   void decode() override {
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(std::uint64_t(bytes_of(header_)));
@@ -275,6 +272,7 @@ class JxlWriter : public WholeWriter {
   JxlWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), distance_(distance_of(options.quality.value_or(100))) {
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
+    library_bytes_ = 22 * samples_of(header_);
   }
 
   void finish() override {
@@ -300,8 +298,6 @@ class JxlWriter : public WholeWriter {
   }
 
  protected:
-  std::int64_t bytes_of_library() const override { return 22 * samples_of(header_); }
-
   void put_row(int y, const std::byte* from) override {
     copy_row_reversed(from, image_.view().row(y), header_);
   }

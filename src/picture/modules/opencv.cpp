@@ -202,6 +202,7 @@ class OpencvWriter : public WholeWriter {
   OpencvWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), options_(options) {
     say_what_is_left_out({});
+    library_bytes_ = bytes_a_sample_of(header_.format) * samples_of(header_);
   }
 
   void finish() override {
@@ -217,10 +218,6 @@ class OpencvWriter : public WholeWriter {
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    return bytes_a_sample_of(header_.format) * samples_of(header_);
-  }
-
   void put_row(int y, const std::byte* from) override {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
     if (header_.format == FormatId::pam)
