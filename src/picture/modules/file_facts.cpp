@@ -478,14 +478,16 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
 /// The largest value that the header of a PNM or PAM says; 0 if it says none.
 long largest_value(Bytes bytes) {
   constexpr std::size_t kHeader = 1 << 16;
-  std::string text(text_of(bytes.first(std::min(bytes.size(), kHeader))));
-  constexpr std::string_view kKey = "\nMAXVAL ";
-  if (text.starts_with("P7")) {
-    const std::size_t at = text.find(kKey);
-    return at == text.npos ? 0 : std::atol(text.c_str() + at + kKey.size());
+  std::string text;  // without comments
+  bool is_comment = false;
+  for (std::size_t at = 0; at < bytes.size() && text.size() < kHeader; ++at) {
+    is_comment = bytes[at] == '#' || (is_comment && bytes[at] != '\n' && bytes[at] != '\r');
+    if (!is_comment) text += char(bytes[at]);
   }
-  for (std::size_t at = 0; (at = text.find('#', at)) != text.npos;)
-    text.erase(at, text.find_first_of("\r\n", at) - at);
+  constexpr std::string_view kKey = "\nMAXVAL ";
+  const std::size_t at = text.find(kKey);
+  if (text.starts_with("P7"))
+    return at == text.npos ? 0 : std::atol(text.c_str() + at + kKey.size());
   long largest = 0;
   std::sscanf(text.c_str(), "P%*c %*d %*d %ld", &largest);
   return largest;
