@@ -14,7 +14,7 @@ namespace convfilt {
 namespace {
 
 std::string shown_out(const std::string& path) {
-  return path == "-" ? "standard output" : "'" + printable_name(path) + "'";
+  return path == "-" ? "standard output" : quoted_name(path);
 }
 
 const Format& format_for(const std::string& path, const WriteOptions& options) {

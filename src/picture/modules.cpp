@@ -75,6 +75,8 @@ class WitnessReader : public RowReader {
     reader_ = module_codec("opencv", format).open(source, context);
     header_ = reader_->header();
     header_.orientation = told.orientation;
+    if (!told.metadata.empty())
+      context.warn("OpenCV reads none of its metadata; leave out --loader=opencv to keep them");
   }
 
   void read(PictureView<std::byte> rows) override { reader_->read(rows); }
@@ -104,7 +106,7 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
                                        ", or, where you built this program, lib" + name +
                                        "-dev, and build again";
   const fs::path path = fs::path(folder) / ("libconvfilt_" + name + ".so");
-  const std::string shown = "'" + printable_name(path.string()) + "'";
+  const std::string shown = quoted_name(path.string());
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw IoError("there is no " + shown + "; " + remedy);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
