@@ -23,24 +23,13 @@ constexpr std::uint16_t kIptcResource = 0x0404;
 
 /// Tags of a TIFF's first directory that describe the picture and belong to EXIF. Structure,
 /// orientation and resolution are kept elsewhere.
-constexpr std::uint16_t kDescribing[] = {TIFFTAG_DOCUMENTNAME,
-                                         TIFFTAG_IMAGEDESCRIPTION,
-                                         TIFFTAG_MAKE,
-                                         TIFFTAG_MODEL,
-                                         TIFFTAG_PAGENAME,
-                                         TIFFTAG_SOFTWARE,
-                                         TIFFTAG_DATETIME,
-                                         TIFFTAG_ARTIST,
-                                         TIFFTAG_HOSTCOMPUTER,
-                                         18246 /* Rating */,
-                                         18249 /* RatingPercent */,
-                                         TIFFTAG_COPYRIGHT,
-                                         40091 /* XPTitle */,
-                                         40092 /* XPComment */,
-                                         40093 /* XPAuthor */,
-                                         40094 /* XPKeywords */,
-                                         40095 /* XPSubject */,
-                                         50341 /* PrintImageMatching */};
+constexpr std::uint16_t kDescribing[] = {
+    269 /* DocumentName */, 270 /* ImageDescription */, 271 /* Make */,
+    272 /* Model */,        285 /* PageName */,         305 /* Software */,
+    306 /* DateTime */,     315 /* Artist */,           316 /* HostComputer */,
+    18246 /* Rating */,     18249 /* RatingPercent */,  33432 /* Copyright */,
+    40091 /* XPTitle */,    40092 /* XPComment */,      40093 /* XPAuthor */,
+    40094 /* XPKeywords */, 40095 /* XPSubject */,      50341 /* PrintImageMatching */};
 
 std::optional<TiffDirectory> follow(const TiffStructure& file, const TiffDirectory& from,
                                     std::uint16_t tag) {
