@@ -1,5 +1,7 @@
 #include "src/picture/modules/file_facts.hpp"
 
+#include <tiff.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -196,20 +198,11 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
 
 /// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
 void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadContext& context) {
-  enum Tag : std::uint16_t {
-    kBitsPerSample = 258,
-    kPhotometric = 262,
-    kOrientation = 274,
-    kSamplesPerPixel = 277,
-    kPlanarConfig = 284,
-    kExtraSamples = 338
-  };
-  constexpr std::uint64_t kRgb = 2, kSeparated = 5, kAssociated = 1, kUnassociated = 2;
   const TiffStructure file(*bytes);
   const auto directory = file.first_directory();
   if (!directory) return;
-  const auto number = [&](Tag tag) { return file.number(directory->find(tag)); };
-  const auto change = [&](Tag tag, unsigned char value) {
+  const auto number = [&](std::uint16_t tag) { return file.number(directory->find(tag)); };
+  const auto change = [&](std::uint16_t tag, unsigned char value) {
     const TiffEntry* entry = directory->find(tag);
     if (!file.number(entry)) return;
     const std::size_t size = std::size_t(tiff_type_size(entry->type));
@@ -217,25 +210,25 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadConte
     std::fill_n(to, size, static_cast<unsigned char>(0));
     to[file.little() ? 0 : size - 1] = value;
   };
-  const std::uint64_t bits = number(kBitsPerSample).value_or(1),
-                      samples = number(kSamplesPerPixel).value_or(1),
-                      photometric = number(kPhotometric).value_or(0);
-  const auto extra = number(kExtraSamples);
+  const std::uint64_t bits = number(TIFFTAG_BITSPERSAMPLE).value_or(1),
+                      samples = number(TIFFTAG_SAMPLESPERPIXEL).value_or(1),
+                      photometric = number(TIFFTAG_PHOTOMETRIC).value_or(0);
+  const auto extra = number(TIFFTAG_EXTRASAMPLES);
   const bool raw =
-      bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
+      bits > 8 && photometric <= PHOTOMETRIC_RGB && (samples == 1 || samples == 3 || samples == 4);
 
   // OpenCV turns pictures as this tag says, but tiled ones wrongly.
-  change(kOrientation, 1);
+  change(TIFFTAG_ORIENTATION, 1);
   // libtiff would multiply colours by a straight alpha, with loss. If the tag says that they are
   // multiplied already, it hands them over as they are.
-  if (extra == kUnassociated) change(kExtraSamples, kAssociated);
-  if (samples == 4 && photometric == kRgb) {
-    facts->premultiplied = extra == kAssociated;
-    facts->drop_alpha = extra == 0u;
+  if (extra == EXTRASAMPLE_UNASSALPHA) change(TIFFTAG_EXTRASAMPLES, EXTRASAMPLE_ASSOCALPHA);
+  if (samples == 4 && photometric == PHOTOMETRIC_RGB) {
+    facts->premultiplied = extra == EXTRASAMPLE_ASSOCALPHA;
+    facts->drop_alpha = extra == EXTRASAMPLE_UNSPECIFIED;
   }
-  facts->drop_alpha |= photometric == kSeparated;
-  facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
-  if (raw && samples > 1 && number(kPlanarConfig) == 2u) {
+  facts->drop_alpha |= photometric == PHOTOMETRIC_SEPARATED;
+  facts->invert = raw && samples == 1 && photometric == PHOTOMETRIC_MINISWHITE && bits < 32;
+  if (raw && samples > 1 && number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE) {
     context.fail(
         "OpenCV does not read TIFF of separate planes and more than 8 bits; "
         "convert it first (tiffcp -p contig)");

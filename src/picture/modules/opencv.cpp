@@ -1,6 +1,7 @@
 /// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR; and with --loader=opencv, as a
 /// witness, of every format that OpenCV knows.
 #include <sys/mman.h>
+#include <tiff.h>
 
 #include <algorithm>
 #include <cctype>
@@ -230,9 +231,9 @@ class OpencvWriter : public WholeWriter {
   /// OpenCV leaves the mark out. Without it some programs drop the channel, and others take the
   /// colours for premultiplied.
   void mark_alpha_as_straight() {
-    constexpr std::uint16_t kExtraSamples = 338, kUnassociated = 2;
     TiffArea order(true, false);  // as OpenCV writes it
-    add_entries(sink_, {order.entry(order.number_value(kExtraSamples, kTiffShort, kUnassociated))});
+    add_entries(sink_, {order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, kTiffShort,
+                                                       EXTRASAMPLE_UNASSALPHA))});
   }
 
   Bytes encoded() const {
