@@ -800,7 +800,11 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
   }
   const Bytes heavy = encode(FormatId::jpeg, pattern(9, 7, 3, Depth::u8), write);
   Bytes turned = jpeg_with_exif(heavy, exif(6, true));
-  CHECK(decode(turned, read).header.orientation == 6);
+  const Decoded back = decode(turned, read);
+  CHECK(back.header.orientation == 6);
+  REQUIRE(back.warnings.size() == 1);
+  CHECK(contains(back.warnings[0], "OpenCV reads none of its metadata; leave out --loader=opencv"));
+  CHECK(decode(heavy, read).warnings.empty());
 }
 
 TEST_CASE("a cut file by OpenCV is a picture of its header's size, or refused") {
