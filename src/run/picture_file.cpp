@@ -227,9 +227,10 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
     return reader.held_bytes() + std::max(reading, writing);
   };
   // On one thread a picture takes the least.
-  if (cores(passage.threads) > 1 && !passage.has_room(memory_on(cores(passage.threads))))
+  if (cores(passage.threads) > 1 &&
+      !passage.admission.has_room(passage, memory_on(cores(passage.threads))))
     passage.threads = 1;
-  passage.admit(memory_on(cores(passage.threads)), true);
+  passage.admission.admit(passage, memory_on(cores(passage.threads)), true);
   if (passage.batch.is_stopped()) throw Stopped();
 
   if (by_rows) {
@@ -264,8 +265,9 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
     writer->finish();
   }
   passage.commit = [writer, &passage] {
-    writer->commit([&](const FileStamp& stamp) { passage.before_commit(stamp); },
-                   passage.batch.replaces());
+    writer->commit(
+        [&](const FileStamp& stamp) { passage.events.before_commit(passage.outcome, stamp); },
+        passage.batch.replaces());
   };
   report.ms = {double(busy.decode) / 1e6, double(busy.filter) / 1e6, double(busy.encode) / 1e6};
   report.all_ms = ms_since(start);
