@@ -10,7 +10,6 @@
 #include "src/filter/resident.hpp"
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
-#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
@@ -22,12 +21,6 @@ bool is_jpeg(const std::string& extension) {
 
 bool becomes_jpeg(const std::string& out, const WriteOptions& write) {
   return is_jpeg(write.format.empty() ? extension_of(out) : write.format);
-}
-
-Shape upright_shape(const Header& header) {
-  Shape shape{header.width, header.height, header.channels, header.depth};
-  if (turns_sideways(header.orientation)) std::swap(shape.width, shape.height);
-  return shape;
 }
 
 /// Rows begin where bursts of memory do.

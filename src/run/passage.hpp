@@ -100,7 +100,7 @@ struct Passage {
   Admission& admission;
   JobEvents& events;
   std::size_t number = 0;  ///< of the job
-  int threads = 0;         ///< that its bands may take; 0 = all cores
+  int threads = 1;         ///< that its bands may take
   Arena* arena = nullptr;  ///< whose threads take its bands; null: it starts some
 
   std::int64_t memory = 0;                  ///< bytes that were admitted

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "kernels/backend/device_errors.hpp"
+#include "kernels/backend/host/parallel.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
@@ -62,10 +63,6 @@ void keep_freed_buffers(int threads, bool has_limit) {
   // Threads of lanes and codecs would wait for each other's arenas, so only a limit makes them few.
   if (has_limit) ::mallopt(M_ARENA_MAX, threads);
 #endif
-}
-
-int all_threads(int threads) {
-  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
 }
 
 std::string mebibytes(std::int64_t bytes) {
@@ -173,7 +170,7 @@ class Schedule : public Admission {
         crew_(crew),
         events_(events),
         limits_(limits),
-        threads_(all_threads(batch.convolver.request.threads)),
+        threads_(cpu::threads_or_all(batch.convolver.request.threads)),
         // Queued commits fragment the heap: 84 MiB were used under a limit of 64 MiB. So a limit
         // turns their queue off.
         queues_commits_(batch.max_memory == 0 && jobs.size() > 1),
@@ -746,7 +743,7 @@ class Schedule : public Admission {
 
 int threads_within(std::int64_t max_memory, int threads) {
   constexpr std::int64_t kProgram = 16 << 20;  // bytes that the program takes without any picture
-  const std::int64_t all = all_threads(threads);
+  const std::int64_t all = cpu::threads_or_all(threads);
   if (max_memory == 0) return int(all);
   return int(std::clamp((max_memory - kProgram) / kMostFree, std::int64_t{1}, all));
 }

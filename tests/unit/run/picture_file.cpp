@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/filtered.hpp"
@@ -39,7 +40,7 @@ struct Run : Admission, JobEvents {
     const Job job{in, "", out};
     batch.filter = std::move(filter);
     Passage passage(batch, job, *this, *this);
-    passage.threads = threads;
+    passage.threads = cpu::threads_or_all(threads);
     FileReport report = filter_picture(passage, convolver);
     if (commits) passage.commit();
     return report;
