@@ -591,7 +591,7 @@ class Schedule : public Admission {
   /// Sees to it that a thread does what waits. Needs the lock.
   void call_io_thread() {
     const std::size_t wanted = for_disk_.size() + (ready_lane() ? 1 : 0);
-    if (idle_io_threads_ < wanted && io_threads_.size() < most_io_threads()) {
+    if (!closes_ && idle_io_threads_ < wanted && io_threads_.size() < most_io_threads()) {
       try {
         io_threads_.emplace_back([this] { do_io(); });
       } catch (const std::exception& error) {
@@ -736,7 +736,7 @@ class Schedule : public Admission {
   std::vector<std::string> gpu_failures_;                         ///< why GPUs were given up
   std::vector<std::thread> io_threads_;
   std::size_t idle_io_threads_ = 0;
-  bool closes_ = false;  ///< I/O threads end when nothing waits for them
+  bool closes_ = false;  ///< I/O threads end when nothing waits for them, and none begins
 };
 
 }  // namespace
