@@ -16,9 +16,13 @@ constexpr std::int64_t kMultiplyAddsPerThread = 1 << 18;
 
 }  // namespace
 
+int threads_or_all(int wanted) {
+  return wanted > 0 ? wanted : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
 int threads_for(std::int64_t multiply_adds, int wanted) {
-  const int most = wanted > 0 ? wanted : std::max(1, int(std::thread::hardware_concurrency()));
-  return int(std::clamp<std::int64_t>(multiply_adds / kMultiplyAddsPerThread, 1, most));
+  return int(
+      std::clamp<std::int64_t>(multiply_adds / kMultiplyAddsPerThread, 1, threads_or_all(wanted)));
 }
 
 void parallel_for(int count, int threads, const std::function<void(int, int)>& task) {

@@ -6,8 +6,11 @@
 
 namespace convfilt::cpu {
 
-/// The number of threads worth starting for that many multiply-adds, at most `wanted`. 0 wanted
-/// threads means as many as there are cores.
+/// That many threads, or as many as there are cores where `wanted` is 0.
+int threads_or_all(int wanted);
+
+/// The number of threads worth starting for that many multiply-adds, at most
+/// threads_or_all(wanted).
 int threads_for(std::int64_t multiply_adds, int wanted);
 
 /// Calls task(worker, index) for every index in 0..count-1, each once, in any order, on `threads`

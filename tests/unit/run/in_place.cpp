@@ -37,7 +37,9 @@ void filter(const std::string& in, const std::string& out, const Case& what) {
   if (what.extension == "gif") batch.write.format = "png";
   Convolver convolver(batch.convolver);
   const Job job{in, "", out};
-  Passage passage(batch, job);
+  struct : Admission, JobEvents {
+  } none;
+  Passage passage(batch, job, none, none);
   filter_picture(passage, convolver);
   passage.commit();
 }

@@ -88,12 +88,13 @@ class TestLane : public Lane {
     } idle{is_busy_};
     const int number = std::stoi(passage.job.in);
     const Work& work = world_.work[std::size_t(number)];
-    const bool on_all = passage.threads != 1 && passage.has_room(work.memory + work.more_on_all);
+    const bool on_all =
+        passage.threads != 1 && passage.admission.has_room(passage, work.memory + work.more_on_all);
     const std::int64_t memory = work.memory + (on_all ? work.more_on_all : 0);
     const int postponed_before = world_.postponed;
     try {
-      passage.admit(memory / 2, false);
-      passage.admit(memory, true);
+      passage.admission.admit(passage, memory / 2, false);
+      passage.admission.admit(passage, memory, true);
     } catch (...) {
       ++world_.postponed;
       throw;
@@ -177,8 +178,6 @@ struct Lanes : Crew {
 struct Heard : JobEvents {
   explicit Heard(std::function<void(const PictureOutcome&)> function)
       : listener(std::move(function)) {}
-  void before(PictureOutcome&) override {}
-  void before_commit(PictureOutcome&, const FileStamp&) override {}
   void after(const PictureOutcome& outcome) override { listener(outcome); }
   std::function<void(const PictureOutcome&)> listener;
 };
@@ -312,7 +311,7 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
     SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken)
         : begun_(begun), overtaken_(overtaken) {}
     FileReport filter(Passage& passage) override {
-      passage.admit(10, true);
+      passage.admission.admit(passage, 10, true);
       const int before = ++begun_;
       passage.commit = [&begun = begun_, &overtaken = overtaken_, before] {
         const auto end = Clock::now() + std::chrono::milliseconds(before == 1 ? 500 : 0);
