@@ -6,9 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "app/commands.hpp"
 #include "app/grammar/binder.hpp"
 #include "app/grammar/help.hpp"
-#include "app/options.hpp"
+#include "src/base/numbers.hpp"
 
 namespace convfilt {
 
@@ -21,6 +22,7 @@ struct OtherCommand {
   Command (*declare)(Binder& binder);  ///< null where this build lacks the command
 };
 
+extern const OtherCommand kMask, kMerge, kList, kGenerate;
 // These are in app/lab/; a build without the lab lacks them.
 extern const OtherCommand kCompare, kExplain, kTune, kTry;
 
@@ -32,14 +34,20 @@ Command declare_as(Binder& binder) {
   return [command] { run(*command); };
 }
 
-/// `command` is to be a command without values, and must outlive the binder.
+/// Binds a filter's options. `command` has no values yet, and must outlive the binder.
 void declare(Binder& binder, FilterCommand& command);
-void declare(Binder& binder, MaskCommand& command);
-void declare(Binder& binder, MergeCommand& command);
-void declare(Binder& binder, ListCommand& command);
-void declare(Binder& binder, GenerateCommand& command);
 
-// Options that several commands share.
+// Options that several commands share. The first of their words is the default.
+inline const Choices<Negative> kNegatives = {
+    {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
+inline const Choices<Loader> kLoaders = {{"auto", Loader::automatic}, {"opencv", Loader::opencv}};
+inline const Choices<IfExists> kIfExists = {
+    {"overwrite", IfExists::overwrite}, {"skip", IfExists::skip}, {"fail", IfExists::fail}};
+inline const Choices<CodecKind> kCodecs = {
+    {"auto", CodecKind::automatic}, {"cpu", CodecKind::cpu}, {"gpu", CodecKind::gpu}};
+
+/// The word of explain's --table for the costs of overlap-discard and overlap-add.
+inline constexpr std::string_view kOverlapTable = "overlap";
 
 /// Channels of pictures that are not read.
 inline const Choices<int> kChannels = {{"1", 1}, {"3", 3}};

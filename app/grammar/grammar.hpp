@@ -2,6 +2,7 @@
 /// appear only in this folder.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "app/grammar/commands.hpp"
@@ -17,5 +18,8 @@ Command parse(int argc, const char* const* argv, std::vector<Default>& defaults)
 
 /// All commands as help shows them, for the manual and for completion.
 std::vector<CommandFacts> command_facts();
+
+/// Whether this build lacks the command, as one without the lab does.
+bool is_left_out(std::string_view command);
 
 }  // namespace convfilt

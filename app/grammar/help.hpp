@@ -1,4 +1,4 @@
-/// The texts of -h and --help.
+/// The texts of -h and --help, and from the same definitions the manual page and completions.
 #pragma once
 
 #include <span>
@@ -53,6 +53,12 @@ std::string general_help(std::span<const CommandHelp* const> commands);
 
 /// The few lines that `convfilt` prints without arguments.
 std::string short_help(std::span<const CommandHelp* const> commands);
+
+/// The manual page in troff's language, for man(1).
+std::string manual_page(const std::vector<CommandFacts>& commands);
+
+/// A script that completes commands, options and their values, for "bash", "zsh" or "fish".
+std::string completion(const std::string& shell, const std::vector<CommandFacts>& commands);
 
 /// "convfilt 1.2.3\n".
 std::string version_text();

@@ -1,8 +1,7 @@
-#include "app/grammar/manual.hpp"
-
 #include <algorithm>
 #include <utility>
 
+#include "app/grammar/help.hpp"
 #include "src/base/suggest.hpp"
 
 namespace convfilt {

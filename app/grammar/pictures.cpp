@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "app/grammar/choices.hpp"
 #include "app/grammar/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/settings.hpp"
+#include "src/base/source_text.hpp"
 #include "src/picture/formats.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/shard.hpp"
@@ -131,8 +131,7 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
   binder.flag("--json", command.json,
               "Print a line of JSON for each picture, done or not, on standard output. A name "
               "that is not UTF-8 is there percent-encoded, too");
-  const auto hides_progress = std::make_shared<bool>(false);
-  binder.flag("--no-progress", *hides_progress, "Show no progress bar on a terminal");
+  binder.flag("--no-progress", command.no_progress, "Show no progress bar on a terminal");
   const auto read_memory = [&batch](const std::string& word) {
     batch.max_memory = bytes_in("--max-memory", word);
   };
@@ -140,8 +139,7 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
                 "Most memory for all pictures in work, such as 500M or 2G (default: no limit). "
                 "For a picture that is filtered as a whole, it is an estimate. Pipes go through "
                 "a file in $TMPDIR, else in /var/tmp");
-  binder.then([&command, names, has_shard, hides_progress] {
-    command.progress = !*hides_progress;
+  binder.then([&command, names, has_shard] {
     if (!command.batch.devices.empty()) device_numbers(command.batch.devices);
     const bool has_out_folder = !names->out_folder.empty();
     complete_names(*names, command.batch.selection);
@@ -222,6 +220,19 @@ void declare(Binder& binder, FilterCommand& command) {
   folder_options(binder, command, names);
   setting_options(binder, request);
   message_options(binder, command.loudness);
+}
+
+Extent size_in(const std::string& word) {
+  const auto sides = parse_sides(word);
+  require(sides.has_value(),
+          "--size: " + in_quotes(word) + " is not a size; write WxH, e.g. 2048x2048");
+  return *sides;
+}
+
+void check_pixels(const Extent& size, std::int64_t most) {
+  require(size.width >= 1 && size.height >= 1 && size.width <= most / size.height,
+          "--size: '" + std::to_string(size.width) + "x" + std::to_string(size.height) +
+              "': a picture has 1 to " + std::to_string(most) + " pixels");
 }
 
 void device_options(Binder& binder, ConvolverOptions& convolver) {

@@ -18,6 +18,10 @@ void require(bool met, const std::string& message) {
   if (!met) throw UsageError(message);
 }
 
+UsageError unknown_word(const std::string& option, const std::string& word, const Words& choices) {
+  return UsageError(option + ": " + unknown_name("word", word, choices));
+}
+
 void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
   require(std::ranges::count(choices, word) > 0, unknown_name(kind, word, choices));
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/errors.hpp"
+
 namespace convfilt {
 
 using Words = std::vector<std::string>;
@@ -23,6 +25,8 @@ Words words_of(const Things& things) {
       words.emplace_back(thing);
     } else if constexpr (requires { thing.name; }) {
       words.emplace_back(thing.name);
+    } else if constexpr (requires { thing->name; }) {
+      words.emplace_back(thing->name);
     } else {
       words.emplace_back(name_of(thing));
     }
@@ -51,17 +55,19 @@ auto choices_of(const Things& things) {
 
 void require(bool met, const std::string& message);
 
+/// An error: "--border: unknown word 'relect'; did you mean 'reflect'?".
+UsageError unknown_word(const std::string& option, const std::string& word, const Words& choices);
+
 /// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
 void require_choice(const std::string& kind, const std::string& word, const Words& choices);
 
-/// The meaning of the word.
+/// The meaning of an option's word.
 template <class Meaning>
-const Meaning& meaning_of(const std::string& kind, const std::string& word,
+const Meaning& meaning_of(const std::string& option, const std::string& word,
                           const Choices<Meaning>& choices) {
-  require_choice(kind, word, words_of(choices));
-  auto found = choices.begin();
-  while (found->first != word) ++found;
-  return found->second;
+  for (const auto& [known, meaning] : choices)
+    if (word == known) return meaning;
+  throw unknown_word(option, word, words_of(choices));
 }
 
 /// The words of a list with commas between them, of which there must be one. Each appears once.

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "app/grammar/choices.hpp"
 #include "app/grammar/commands.hpp"
 #include "app/lab/commands.hpp"
 #include "kernels/contract/arithmetic.hpp"
