@@ -21,7 +21,7 @@ Command declare_generate(Binder& binder) {
 const OtherCommand kGenerate{
     {"generate", "The manual page, or completions for a shell",
      "Print the manual page, or a script by which a shell completes options and their\n"
-     "values. An installed convfilt has brought them along.\n",
+     "values. Installing convfilt installs these, too.\n",
      "  convfilt generate man >convfilt.1\n"
      "  convfilt generate bash >~/.local/share/bash-completion/completions/convfilt\n"
      "  convfilt generate fish >~/.config/fish/completions/convfilt.fish\n"},

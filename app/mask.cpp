@@ -102,9 +102,9 @@ std::string sum_of(const Mask& mask) {
   const bool is_one = std::abs(sum - 1) <= 1e-12;
   std::string text = short_weight(nothing ? 0 : is_one ? 1 : sum);
   if (text == "1" && !is_one) text = print_number(sum);  // four digits would hide the difference
-  text += nothing  ? ": what is constant becomes 0"
-          : is_one ? ": what is constant stays as it is"
-                   : ": what is constant becomes " + text + " times as large";
+  text += nothing  ? ": a constant picture becomes 0"
+          : is_one ? ": a constant picture stays as it is"
+                   : ": a constant picture becomes " + text + " times as large";
   if (mask.offset != 0) text += ", before the offset";
   if (const double all = absolute_gain(mask); std::abs(all - std::abs(sum)) > 1e-12 * all)
     text += "; magnitudes: " + short_weight(all);
@@ -402,9 +402,9 @@ void declare(Binder& binder, MaskCommand& command) {
 }  // namespace
 
 const OtherCommand kMask{
-    {"mask", "What a mask is: size, sum, rank, exactness, weights, response",
+    {"mask", "Describe a mask: size, sum, rank, exactness, weights, response",
      "Check a mask: its size, sum, rank and factors, whether its weights are exact,\n"
-     "and what auto takes for it. Or show its weights, and how strongly it passes\n"
+     "and what auto takes for it; or show its weights, and how strongly it passes\n"
      "waves of each frequency.\n",
      "  convfilt mask check my-mask.txt\n"
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"

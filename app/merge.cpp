@@ -40,10 +40,12 @@ void merge(const std::string& out) {
                "\n");
   if (!report.kept.empty())
     log_note(
-        "what was kept was there before, perhaps by other options; the same command with --resume, "
-        "and without --if-exists=skip and --newer, makes it anew");
+        "the kept results were there before, perhaps made with other options; the same command "
+        "with "
+        "--resume, "
+        "and without --if-exists=skip and --newer, makes them anew");
   if (!report.is_whole())
-    throw IoError("the results are not whole yet; the journals stay as they are");
+    throw IoError("the results are not complete yet; the journals stay as they are");
 }
 
 Command declare_merge(Binder& binder) {
@@ -57,10 +59,10 @@ Command declare_merge(Binder& binder) {
 }  // namespace
 
 const OtherCommand kMerge{
-    {"merge", "Whether the results of several machines are whole",
+    {"merge", "Report which results of several machines are missing",
      "Join the journals that runs with --shard left in the folder of their results,\n"
      "and report which pictures are missing, have failed or were done twice, and which\n"
-     "were kept as they were there, so that other options may have made them.\n",
+     "were kept because they were there before, perhaps made with other options.\n",
      "  convfilt blur photos/ out/ --shard 1/2           on one machine\n"
      "  convfilt blur photos/ out/ --shard 2/2           on another\n"
      "  convfilt merge out/\n"},

@@ -14,7 +14,6 @@
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
-#include "src/filter/edge.hpp"
 
 namespace convfilt {
 namespace {
@@ -33,129 +32,118 @@ constexpr const char* kOfCheck =
     "--size, --depth, --channels, --device: mask check takes these, mask show takes none; leave "
     "them out";
 
-/// Two options that a command does not take together. Each may stand with the values for which
-/// that holds:
-///   --border=wrap|reflect   these; "cuda" stands for cuda:1, too
-///   --border!=constant      any other of its names, or any other number
-///   --depth~,               those in which that text stands; !~ those in which it does not
-struct Clash {
-  std::string command;  ///< empty = every command that has both
-  std::string one, other;
-  std::string message{};  ///< empty where other code knows more, and reports the clash
-  /// If this is set, `one` needs the other option, which has this value where it is not given.
-  std::optional<std::string> absent{};
+using ClashesByCommand = std::map<std::string, std::vector<Clash>, std::less<>>;
+
+/// Those in the first group hold for every command that has both options.
+const ClashesByCommand kClashes = {
+    {"",
+     {
+         {"--quiet=true", "--verbose=true", "--quiet, --verbose: give one of the two"},
+         {"--mode=full", "--border!=constant", kFull},
+         {"--mode=full", "--border-value!=0", kFull},
+         {"--border-value", "--border!=constant",
+          "--border-value: only --border=constant has one; leave out --border", "replicate"},
+         {"--luma=true", "--mode!=same", kSized},
+         {"--region", "--mode!=same", kSized},
+         {"--newer=true", "--if-exists!=overwrite",
+          "--newer replaces results that are older than their inputs; leave out --if-exists"},
+         {"--null=true",
+          "--files-from=", "--null: only --files-from has a list; add it, or leave out --null", ""},
+         {"--in-place=true", "--loader!=auto",
+          "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave out "
+          "one of the two"},
+         // Codecs of GPUs take plain pictures of filters that run there.
+         {"--codec=gpu", "--device=cpu|emulator"},
+         {"--codec=gpu", "--output!=clamp"},
+         {"--codec=gpu", "--loader!=auto"},
+         {"--codec=gpu", "--linear=true"},
+         {"--codec=gpu", "--luma=true"},
+         {"--codec=gpu", "--region"},
+         {"--codec=gpu", "--progressive=true"},
+     }},
+    {"mask",
+     {
+         {"ACTION=check", "--output",
+          "--output: mask show draws a picture, mask check does not; leave it out"},
+         {"ACTION=show", "--size", kOfCheck},
+         {"ACTION=show", "--depth", kOfCheck},
+         {"ACTION=show", "--channels", kOfCheck},
+         {"ACTION=show", "--device", kOfCheck},
+     }},
+    {"compare",
+     {
+         {"--weights", "--masks=",
+          "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7",
+          ""},
+         {"IN", "--size", "--size: the size of IN is compared; leave out one of the two"},
+         {"IN", "--depth", "--depth: the depth of IN is compared; leave out one of the two"},
+         {"IN", "--channels",
+          "--channels: the channels of IN are compared; leave out one of the two"},
+         // A chart shows one picture.
+         {"--plot", "--size~,"},
+         {"--plot", "--depth~,"},
+         {"--plot", "--channels~,"},
+     }},
+    {"explain",
+     {
+         {"--at", "--picture=",
+          "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg", ""},
+         {"--table!~overlap", "--mask", kOwnMasks},
+         {"--table", "--picture", kOwnMasks},
+         {"--table", "--at", kOwnMasks},
+         {"--table!~overlap", "--flip=true",
+          "--table: its masks have equal weights; leave out --flip"},
+     }},
+    {"try",
+     {
+         {"--mask-size", "--mask", "--mask-size and --mask: leave out one of the two"},
+     }},
 };
 
-const Clash kClashes[] = {
-    {"", "--quiet=true", "--verbose=true", "--quiet, --verbose: give one of the two"},
-    {"", "--mode=full", "--border!=constant", kFull},
-    {"", "--mode=full", "--border-value!=0", kFull},
-    {"", "--border-value", "--border!=constant",
-     "--border-value: only --border=constant has one; leave out --border", "replicate"},
-    {"", "--luma=true", "--mode!=same", kSized},
-    {"", "--region", "--mode!=same", kSized},
-    {"", "--newer=true", "--if-exists!=overwrite",
-     "--newer replaces results that are older than their inputs; leave out --if-exists"},
-    {"", "--null=true",
-     "--files-from=", "--null: only --files-from has a list; add it, or leave out --null", ""},
-    {"", "--in-place=true", "--loader!=auto",
-     "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave out one of "
-     "the two"},
-    // Codecs of GPUs take plain pictures of filters that run there.
-    {"", "--codec=gpu", "--device=cpu|emulator"},
-    {"", "--codec=gpu", "--output!=clamp"},
-    {"", "--codec=gpu", "--loader!=auto"},
-    {"", "--codec=gpu", "--linear=true"},
-    {"", "--codec=gpu", "--luma=true"},
-    {"", "--codec=gpu", "--region"},
-    {"", "--codec=gpu", "--progressive=true"},
-
-    {"blur", "--sigma", "--box", "--sigma, --box: a blur has one of the two; leave out the other"},
-    {"edge", "--region", "--luma=true"},
-
-    {"mask", "ACTION=check", "--output",
-     "--output: mask show draws a picture, mask check does not; leave it out"},
-    {"mask", "ACTION=show", "--size", kOfCheck},
-    {"mask", "ACTION=show", "--depth", kOfCheck},
-    {"mask", "ACTION=show", "--channels", kOfCheck},
-    {"mask", "ACTION=show", "--device", kOfCheck},
-
-    {"compare", "--weights", "--masks=",
-     "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7", ""},
-    {"compare", "IN", "--size", "--size: the size of IN is compared; leave out one of the two"},
-    {"compare", "IN", "--depth", "--depth: the depth of IN is compared; leave out one of the two"},
-    {"compare", "IN", "--channels",
-     "--channels: the channels of IN are compared; leave out one of the two"},
-    // A chart shows one picture.
-    {"compare", "--plot", "--size~,"},
-    {"compare", "--plot", "--depth~,"},
-    {"compare", "--plot", "--channels~,"},
-
-    {"explain", "--at", "--picture=",
-     "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg", ""},
-    {"explain", "--table!~overlap", "--mask", kOwnMasks},
-    {"explain", "--table", "--picture", kOwnMasks},
-    {"explain", "--table", "--at", kOwnMasks},
-    {"explain", "--table!~overlap", "--flip=true",
-     "--table: its masks have equal weights; leave out --flip"},
-    {"try", "--mask-size", "--mask", "--mask-size and --mask: leave out one of the two"},
-};
-
-/// "cpu|emulator": the names of things for which that holds.
-template <class Things, class Holds>
-std::string those(const Things& things, Holds holds) {
-  std::string names;
-  for (const auto& thing : things)
-    if (holds(thing)) names += (names.empty() ? "" : "|") + words_of(std::span(&thing, 1)).front();
-  return names;
-}
-
-std::vector<Clash> all_clashes() {
-  std::vector<Clash> all(std::begin(kClashes), std::end(kClashes));
+/// These, and those that follow from the tables of filters, strategies and settings.
+ClashesByCommand all_clashes() {
+  ClashesByCommand all = kClashes;
+  std::vector<Clash>& shared = all[""];
   const auto& strategies = this_machine().strategies;
   const auto not_on = [](DeviceKind kind) {
     return [kind](const Strategy* strategy) { return !strategy->runs_on(kind); };
   };
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda})
-    all.push_back({"", "--strategy=" + those(strategies, not_on(kind)),
-                   "--device=" + std::string(name_of(kind))});
-  all.push_back({"", "--codec=gpu", "--strategy=" + those(strategies, not_on(DeviceKind::cuda))});
-  const auto has_file = [](const EdgeMethod& method) { return !method.first.empty(); };
-  const auto has_one_mask = [](const EdgeMethod& method) { return method.second.empty(); };
-  const std::string usual = EdgeOptions{}.method;
-  all.push_back({"edge", "--sigma", "--method=" + those(kEdgeMethods, has_file), "", usual});
-  all.push_back(
-      {"edge", "--direction=x|y", "--method=" + those(kEdgeMethods, has_one_mask), "", usual});
+    shared.push_back({"--strategy=" + those(strategies, not_on(kind)),
+                      "--device=" + std::string(name_of(kind))});
+  shared.push_back({"--codec=gpu", "--strategy=" + those(strategies, not_on(DeviceKind::cuda))});
   for (const char* option :
        {"IN",       "--size",         "--depth",      "--channels", "--mask",
         "--masks",  "--weights",      "--strategies", "--repeats",  "--patience",
         "--border", "--border-value", "--mode",       "--device",   "--threads",
         "--pitch",  "--on-damage",    "--max-pixels", "--page",     "--loader"})
-    all.push_back({"compare", "--from", option,
-                   "--from: nothing is measured; leave out IN and all options that choose what to "
-                   "measure"});
+    all["compare"].push_back({"--from", option,
+                              "--from: nothing is measured; leave out IN and all options that "
+                              "choose what to measure"});
   Words commands = {"explain"};
-  for (const FilterLine& filter : filters()) commands.emplace_back(filter.help.name);
+  for (const FilterLine& filter : filters()) {
+    commands.emplace_back(filter.help.name);
+    all[commands.back()] = filter.clashes;
+  }
   for (const Setting setting : kSettings) {
     const bool of_overlap =
         setting == Setting::domain || setting == Setting::block || setting == Setting::part;
-    all.push_back(
-        {"explain", of_overlap ? "--table!~overlap" : "--table", option_name(setting), kOwnTiles});
+    all["explain"].push_back(
+        {of_overlap ? "--table!~overlap" : "--table", option_name(setting), kOwnTiles});
     const auto lacks = [=](const Strategy* strategy) { return !strategy->has(setting); };
     const std::string others = "--strategy=|auto|" + those(strategies, lacks);
     for (const std::string& command : commands)
-      all.push_back({command, option_name(setting), others, "", ""});
+      all[command].push_back({option_name(setting), others, "", ""});
   }
+  for (auto& [command, rows] : all)
+    if (!command.empty()) rows.insert(rows.begin(), shared.begin(), shared.end());
   return all;
 }
 
-/// The rows for the command.
-std::vector<const Clash*> rows_of(std::string_view command) {
-  static const std::vector<Clash> table = all_clashes();
-  std::vector<const Clash*> rows;
-  for (const Clash& row : table)
-    if (row.command.empty() || row.command == command) rows.push_back(&row);
-  return rows;
+const std::vector<Clash>& rows_of(std::string_view command) {
+  static const ClashesByCommand table = all_clashes();
+  const auto own = table.find(command);
+  return own == table.end() ? table.at("") : own->second;
 }
 
 /// The option of --border!=constant.
@@ -210,31 +198,29 @@ std::optional<std::string> other_in(const Values& values, const Clash& row) {
 }  // namespace
 
 void check_clashes(std::string_view command, const Values& values) {
-  for (const Clash* row : rows_of(command)) {
-    const auto one = values.find(option_in(row->one));
-    if (one == values.end() || row->message.empty()) continue;
-    const std::optional<std::string> other = other_in(values, *row);
-    if (other && clash(*row, one->second, *other)) throw UsageError(row->message);
+  for (const Clash& row : rows_of(command)) {
+    const auto one = values.find(option_in(row.one));
+    if (one == values.end() || row.message.empty()) continue;
+    const std::optional<std::string> other = other_in(values, row);
+    if (other && clash(row, one->second, *other)) throw UsageError(row.message);
   }
 }
 
 bool gives_way(std::string_view command, const std::string& option, const std::string& value,
                const Values& stronger, bool on_line) {
-  return std::ranges::any_of(rows_of(command), [&](const Clash* row) {
-    const auto one = stronger.find(option_in(row->one)),
-               other = stronger.find(option_in(row->other));
-    if (option_in(row->one) == option && other != stronger.end())
-      return clash(*row, value, other->second);
-    return option_in(row->other) == option && one != stronger.end() && (on_line || !row->absent) &&
-           clash(*row, one->second, value);
+  return std::ranges::any_of(rows_of(command), [&](const Clash& row) {
+    const auto one = stronger.find(option_in(row.one)), other = stronger.find(option_in(row.other));
+    if (option_in(row.one) == option && other != stronger.end())
+      return clash(row, value, other->second);
+    return option_in(row.other) == option && one != stronger.end() && (on_line || !row.absent) &&
+           clash(row, one->second, value);
   });
 }
 
 bool is_useless(std::string_view command, const std::string& option, const std::string& value,
                 const Values& values) {
-  return std::ranges::any_of(rows_of(command), [&](const Clash* row) {
-    return option_in(row->one) == option && row->absent &&
-           clash(*row, value, *other_in(values, *row));
+  return std::ranges::any_of(rows_of(command), [&](const Clash& row) {
+    return option_in(row.one) == option && row.absent && clash(row, value, *other_in(values, row));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/grammar/clashes.hpp"
 #include "app/grammar/help.hpp"
 #include "kernels/problem.hpp"
 #include "src/filter/filter.hpp"
@@ -47,6 +48,7 @@ struct FilterLine {
   CommandHelp help;
   std::vector<FilterOption> options;
   FilterPtr (*make)(const FilterValues& values);
+  std::vector<Clash> clashes{};  ///< of its own options
 };
 
 std::span<const FilterLine> filters();

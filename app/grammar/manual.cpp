@@ -333,7 +333,8 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       ".SH SYNOPSIS\n.B convfilt\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n"
       ".SH DESCRIPTION\n"
       ".B convfilt\nfilters pictures by convolution: exactly, and with the same bytes on every CPU "
-      "and GPU, but for roundings under very large masks. Weights apply as written (correlation); "
+      "and GPU, except for roundings under very large masks. Weights apply as written "
+      "(correlation); "
       "\\fB\\-\\-flip\\fR gives true convolution. An output appears whole or not at all.\n"
       ".SH COMMANDS\n";
   for (const CommandFacts& command : commands) text += troff_of(command, commands);
@@ -341,15 +342,16 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       troff_of_shared(commands) +
       ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
       "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
-      ".TP\n3\nOf \\fBtry\\fR: there is no verdict, as the file or a compiler is missing.\n"
+      ".TP\n3\n\\fBtry\\fR has no verdict, because the file or a compiler is missing.\n"
       ".TP\n130, 143\nA signal (INT, TERM) ended it; \\fB\\-\\-resume\\fR does the rest of a "
       "folder.\n"
       ".SH ENVIRONMENT\nOptions win over the environment, and it wins over the file below.\n" +
       troff_of_variables(commands) +
       ".TP\n.B CONVFILT_FILTERS\nA folder of masks by name, which is searched before those that "
       "came with the program.\n"
-      ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
-      "read from that alone.\n"
+      ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR). Profiles are "
+      "then "
+      "read only from there.\n"
       ".TP\n.B CONVFILT_NVIMGCODEC\nThe folder of nvImageCodec, where the system's libraries have "
       "none; see \\-\\-codec.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"

@@ -19,7 +19,7 @@ void require(bool met, const std::string& message) {
 }
 
 UsageError unknown_word(const std::string& option, const std::string& word, const Words& choices) {
-  return UsageError(option + ": " + unknown_name("word", word, choices));
+  return UsageError(option + ": " + unknown_name("value", word, choices));
 }
 
 void require_choice(const std::string& kind, const std::string& word, const Words& choices) {

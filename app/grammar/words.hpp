@@ -55,7 +55,7 @@ auto choices_of(const Things& things) {
 
 void require(bool met, const std::string& message);
 
-/// An error: "--border: unknown word 'relect'; did you mean 'reflect'?".
+/// An error: "--border: unknown value 'relect'; did you mean 'reflect'?".
 UsageError unknown_word(const std::string& option, const std::string& word, const Words& choices);
 
 /// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".

@@ -41,7 +41,7 @@ void set_from_word(Tuning& tuning, Setting setting, const std::string& word) {
   const auto found = std::find(info.words.begin(), info.words.end(), word);
   if (found == info.words.end())
     throw UsageError("--" + std::string(info.name) + ": " +
-                     unknown_name("word", word, {info.words.begin(), info.words.end()}));
+                     unknown_name("value", word, {info.words.begin(), info.words.end()}));
   tuning[setting] = int(found - info.words.begin());
 }
 
