@@ -1,6 +1,5 @@
 #include "app/commands.hpp"
 #include "app/grammar/commands.hpp"
-#include "app/grammar/grammar.hpp"
 
 namespace convfilt {
 namespace {

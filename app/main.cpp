@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/grammar/grammar.hpp"
+#include "app/grammar/commands.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"

@@ -89,8 +89,7 @@ void make_readable(std::vector<double>& weights, double& divisor) {
 
 std::string size_of(const Mask& mask) {
   const auto zeros = std::count(mask.weights.begin(), mask.weights.end(), 0.0);
-  std::string text = by(mask.width, mask.height) + " = " + std::to_string(mask.weights.size()) +
-                     (mask.weights.size() == 1 ? " weight" : " weights");
+  std::string text = by(mask.width, mask.height) + " = " + plural(mask.weights.size(), "weight");
   if (zeros > 0) text += ", of which " + std::to_string(zeros) + (zeros == 1 ? " is 0" : " are 0");
   return text + "; anchor at column " + std::to_string(mask.anchor_x) + ", row " +
          std::to_string(mask.anchor_y) + ", from 0";

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/grammar/grammar.hpp"
+#include "app/grammar/commands.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"

@@ -1,4 +1,5 @@
-/// The options and arguments of each command, bound to its struct and checked.
+/// The grammar of the command line: from argv to a command, whose options are bound to its struct
+/// and checked. The command-line library's words appear only in this folder.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,17 @@ struct OtherCommand {
   CommandHelp help;
   Command (*declare)(Binder& binder);  ///< null where this build lacks the command
 };
+
+/// Understands the command line, and what the environment and a file of defaults add to it; reads
+/// no other file and asks no device. `defaults` becomes what they add, also where it throws. Throws
+/// UsageError; IoError where the file cannot be read.
+Command parse(int argc, const char* const* argv, std::vector<Default>& defaults);
+
+/// All commands as help shows them, for the manual and for completion.
+std::vector<CommandFacts> command_facts();
+
+/// Whether this build lacks the command, as one without the lab does.
+bool is_left_out(std::string_view command);
 
 extern const OtherCommand kMask, kMerge, kList, kGenerate;
 // These are in app/lab/; a build without the lab lacks them.

@@ -1,5 +1,3 @@
-#include "app/grammar/grammar.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <iterator>
