@@ -11,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/grammar/commands.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/grammar/commands.hpp"
+#include "app/commands.hpp"
 #include "app/grammar/filters.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"

@@ -3,12 +3,9 @@
 #pragma once
 
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "app/grammar/words.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt {
@@ -16,27 +13,6 @@ namespace convfilt {
 /// Values of options and arguments by their names, such as "--border" and "IN". A flag's value is
 /// "true" or "false".
 using Values = std::map<std::string, std::string>;
-
-/// Two options that a command does not take together. Each may stand with the values for which
-/// that holds:
-///   --border=wrap|reflect   these; "cuda" stands for cuda:1, too
-///   --border!=constant      any other of its names, or any other number
-///   --depth~,               those in which that text stands; !~ those in which it does not
-struct Clash {
-  std::string one, other;
-  std::string message{};  ///< empty where other code knows more, and reports the clash
-  /// If this is set, `one` needs the other option, which has this value where it is not given.
-  std::optional<std::string> absent{};
-};
-
-/// "cpu|emulator": the names of things for which that holds.
-template <class Things, class Holds>
-std::string those(const Things& things, Holds holds) {
-  std::string names;
-  for (const auto& thing : things)
-    if (holds(thing)) names += (names.empty() ? "" : "|") + words_of(std::span(&thing, 1)).front();
-  return names;
-}
 
 /// Throws UsageError if two of the values exclude each other, or one lacks what it needs. Pairs
 /// that need the picture or the machine to be judged are left to the code that knows these.

@@ -28,12 +28,6 @@ struct OtherCommand {
 /// UsageError; IoError where the file cannot be read.
 Command parse(int argc, const char* const* argv, std::vector<Default>& defaults);
 
-/// All commands as help shows them, for the manual and for completion.
-std::vector<CommandFacts> command_facts();
-
-/// Whether this build lacks the command, as one without the lab does.
-bool is_left_out(std::string_view command);
-
 extern const OtherCommand kMask, kMerge, kList, kGenerate;
 // These are in app/lab/; a build without the lab lacks them.
 extern const OtherCommand kCompare, kExplain, kTune, kTry;
@@ -49,17 +43,7 @@ Command declare_as(Binder& binder) {
 /// Binds a filter's options. `command` has no values yet, and must outlive the binder.
 void declare(Binder& binder, FilterCommand& command);
 
-// Options that several commands share. The first of their words is the default.
-inline const Choices<Negative> kNegatives = {
-    {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
-inline const Choices<Loader> kLoaders = {{"auto", Loader::automatic}, {"opencv", Loader::opencv}};
-inline const Choices<IfExists> kIfExists = {
-    {"overwrite", IfExists::overwrite}, {"skip", IfExists::skip}, {"fail", IfExists::fail}};
-inline const Choices<CodecKind> kCodecs = {
-    {"auto", CodecKind::automatic}, {"cpu", CodecKind::cpu}, {"gpu", CodecKind::gpu}};
-
-/// The word of explain's --table for the costs of overlap-discard and overlap-add.
-inline constexpr std::string_view kOverlapTable = "overlap";
+// Options that several commands share.
 
 /// Channels of pictures that are not read.
 inline const Choices<int> kChannels = {{"1", 1}, {"3", 3}};

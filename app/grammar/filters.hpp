@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/grammar/clashes.hpp"
 #include "app/grammar/help.hpp"
 #include "kernels/problem.hpp"
 #include "src/filter/filter.hpp"

@@ -39,6 +39,12 @@ struct CommandFacts {
   bool takes_more = false;  ///< files beyond the positional arguments
 };
 
+/// All commands as help shows them, for the manual and for completion.
+std::vector<CommandFacts> command_facts();
+
+/// Whether this build lacks the command, as one without the lab does.
+bool is_left_out(std::string_view command);
+
 /// "Where results go" of "Where results go. All other names are inputs".
 std::string first_sentence(const std::string& text);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -51,6 +53,27 @@ auto choices_of(const Things& things) {
   Choices<std::remove_cvref_t<decltype(*std::begin(things))>> choices;
   for (const auto& thing : things) choices.emplace_back(name_of(thing), thing);
   return choices;
+}
+
+/// Two options that a command does not take together. Each may stand with the values for which
+/// that holds:
+///   --border=wrap|reflect   these; "cuda" stands for cuda:1, too
+///   --border!=constant      any other of its names, or any other number
+///   --depth~,               those in which that text stands; !~ those in which it does not
+struct Clash {
+  std::string one, other;
+  std::string message{};  ///< empty where other code knows more, and reports the clash
+  /// If this is set, `one` needs the other option, which has this value where it is not given.
+  std::optional<std::string> absent{};
+};
+
+/// "cpu|emulator": the names of things for which that holds.
+template <class Things, class Holds>
+std::string those(const Things& things, Holds holds) {
+  std::string names;
+  for (const auto& thing : things)
+    if (holds(thing)) names += (names.empty() ? "" : "|") + words_of(std::span(&thing, 1)).front();
+  return names;
 }
 
 void require(bool met, const std::string& message);
