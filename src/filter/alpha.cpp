@@ -410,7 +410,7 @@ std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response
   }
   std::unique_ptr<Work> colours = opaque.begin(with_channels(in, kColours), at);
   if (translucent && colours->is_whole()) translucent->keep_whole(colours->why_whole);
-  place.convolver.describe(std::move(text));
+  place.convolver.set_job(std::move(text));
   if (translucent) translucent->note_problems();
   return std::make_unique<AlphaWork>(whole, std::move(colours), std::move(translucent),
                                      std::move(refusal), place.convolver);
