@@ -306,6 +306,7 @@ std::string outside(std::int64_t cell, std::int64_t cells, const std::string& na
          (off == 1 ? "" : "s") + (cell < 0 ? " before the first" : " behind the last") + place;
 }
 
+constexpr const char* kShort = ", as a short is, which ends at 32767";
 constexpr const char* kUnsigned =
     "an unsigned coordinate below 0 is a large number: compute it as an int";
 
@@ -420,100 +421,133 @@ bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
          is_rim(place.thread_y, launch.block.height, launch.outputs.height);
 }
 
-LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
-                           const LaunchSize& launch) {
-  const std::string who = thread_at(finding.place), cell = std::to_string(finding.cell);
-  const std::string other =
-      finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
-  const bool is_outside = finding.fault == "outside_read" || finding.fault == "outside_write";
-  const std::string does = finding.fault == "outside_read" ? " reads " : " writes ";
-  const auto samples = std::int64_t(finding.memory == "in" ? trial.in.size() : trial.outputs());
-  std::string text;
-  if (is_outside && (finding.memory == "dynamic" || finding.memory == "shared"))
-    text = who + does + "word " + cell + " of " +
-           (finding.memory == "dynamic" ? "dynamic shared" : "shared") + " memory, which is " +
-           (finding.cell < 0 ? "before its first: its index is negative"
-            : finding.memory == "dynamic"
+/// A fault that a run shows.
+struct FaultKind {
+  std::string_view name;
+  std::string_view text;  ///< for people; words in braces are replaced
+  bool explains = false;  ///< wrong pixels, so that these need no words
+  bool is_cause = false;  ///< it is a mistake for itself, whatever the outputs are
+  /// It is seen in many lines, and one sentence is enough.
+  bool is_anywhere = false;
+  bool is_harmless = false;  ///< a kernel in which it was seen may be right
+};
+
+/// Causes stand before what comes of them.
+constexpr FaultKind kFaults[] = {
+    {"outside_write", "{who} writes {where}"},
+    {"outside_read", "{who} reads {where}", true},
+    {"write_to_input", "{who} writes {memory}[{cell}], which is an input", false, true},
+    {"left_barrier",
+     "only {threads} threads of a block reach this __syncthreads(), and the others have ended: a "
+     "return, or an if, stands before it, and every thread must reach it",
+     true, true},
+    {"other_barrier",
+     "threads of a block wait at different __syncthreads(), {threads} of them here: it stands in a "
+     "branch",
+     true, true},
+    {"lost_update",
+     "{who} and {other} each read word {cell} of shared memory, change it and write it back, and "
+     "no barrier lies between, so that one change is lost: atomicAdd() is probably missing",
+     true, true, true},
+    {"race",
+     "{who} and {other} use word {cell} of shared memory, one of them to write, and no barrier "
+     "lies between: __syncthreads() is probably missing",
+     true, true, true},
+    {"early_shared",
+     "{who} reads word {cell} of shared memory before a thread writes it: what loads it, and a "
+     "__syncthreads(), must stand before",
+     true, false, true},
+    {"absent_lane",
+     "{who} takes the value of lane {cell} of its warp in a shuffle in which that takes no part, "
+     "since it is not there, has ended or stands in another branch: nobody knows what it gets",
+     true, true, true, true},
+    {"unset_shared", "{who} reads word {cell} of shared memory, which no thread has written: {why}",
+     true, false, true},
+    {"twice", "{who} writes out[{cell}], which another thread{line} has written{why}"},
+    {"unset_output",
+     "{who} reads out[{cell}], which nobody has written: out is not 0 at the start, unless the "
+     "host clears it, which --clear-out says, or 'out cleared' in the comment with the launch",
+     true},
+    {"same_shared",
+     "{who} writes word {cell} of shared memory, where {other} has written the same, and no "
+     "barrier lies between: equal values do no harm, and one thread would do",
+     false, false, true, true},
+    {"same_twice",
+     "{who} writes out[{cell}], where another thread{line} has written the same: one of them works "
+     "in vain",
+     false, false, false, true}};
+constexpr std::string_view kBothWrite =
+    "{who} and {other} both write word {cell} of shared memory, with no barrier between, and leave "
+    "different values: two threads have one cell, so that its index is wrong";
+
+/// Its place among the faults; their number for something else that is wrong.
+std::size_t weight_of(const std::string& kind) {
+  return std::size_t(std::ranges::find(kFaults, kind, &FaultKind::name) - std::begin(kFaults));
+}
+
+FaultKind fault_kind(const std::string& kind) {
+  const std::size_t i = weight_of(kind);
+  return i < std::size(kFaults) ? kFaults[i] : FaultKind{kind, ""};
+}
+
+/// Where an access leads that lies outside, and why.
+std::string place_outside(const LessonFinding& finding, const Trial& trial,
+                          const LaunchSize& launch) {
+  const std::string& memory = finding.memory;
+  const bool is_before = finding.cell < 0, is_write = finding.fault == "outside_write";
+  const std::string word = "word " + std::to_string(finding.cell) + " of ";
+  if (memory == "dynamic" || memory == "shared")
+    return word + (memory == "dynamic" ? "dynamic shared" : "shared") + " memory, which is " +
+           (is_before ? "before its first: its index is negative"
+            : memory == "dynamic"
                 ? "behind its last: its index is wrong, or the launch gives a block too few bytes"
             : only_loads(finding.place, launch)
                 ? "behind its last: threads that load the halo alone must not compute"
                 : "behind its last: its index is too large, or the tile too small");
-  else if (is_outside && finding.memory == "constant")
-    text = who + does + "word " + cell + " of constant memory, which lies " +
-           (finding.cell < 0 ? "before" : "behind") +
+  if (memory == "constant")
+    return word + "constant memory, which lies " + (is_before ? "before" : "behind") +
            " the mask's array: a loop over the mask goes too far";
-  else if (is_outside && finding.memory == "mask")
-    text = who + does + "mask" +
-           outside(finding.cell, std::int64_t(trial.mask.weights.size()), "weight", "") +
+  if (memory == "mask")
+    return memory + outside(finding.cell, std::int64_t(trial.mask.weights.size()), "weight", "") +
            ": a loop over the mask goes too far, or the mask's size stands fixed in the code";
-  else if (finding.fault == "outside_read")
-    text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") + ": " +
-           (finding.memory == "in" ? missing_test(finding, trial, launch) : "its index is wrong");
-  else if (finding.fault == "outside_write") {
-    text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") +
-           (is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
-                                                    : ": its index is wrong");
-    if (finding.cell < 0 && std::max(trial.width, trial.height) >= kLong)
-      text += ", as a short is, which ends at 32767";
-  } else if (finding.fault == "write_to_input")
-    text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
-  else if (finding.fault == "unset_shared")
-    text =
-        who + " reads word " + cell + " of shared memory, which no thread has written: " +
-        (finding.is_inside || !has_inside(trial, launch)
-             ? "the halo is probably not loaded, or not all of it"
-             : "only blocks at the picture's rim read such cells, so that an else is missing which "
-               "sets ghost cells to 0");
-  else if (finding.fault == "early_shared")
-    text =
-        who + " reads word " + cell +
-        " of shared memory before a thread writes it: what loads it, and a __syncthreads(), must "
-        "stand before";
-  else if (finding.fault == "unset_output")
-    text =
-        who + " reads out[" + cell +
-        "], which nobody has written: out is not 0 at the start, unless the host clears it, which "
-        "--clear-out says, or 'out cleared' in the comment with the launch";
-  else if (finding.fault == "race" && finding.both_write)
-    text = who + " and " + thread_at(finding.other) + other + " both write word " + cell +
-           " of shared memory, with no barrier between, and leave different values: two threads "
-           "have one cell, so that its index is wrong";
-  else if (finding.fault == "race")
-    text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
-           " of shared memory, one of them to write, and no barrier lies between: "
-           "__syncthreads() is probably missing";
-  else if (finding.fault == "lost_update")
-    text =
-        who + " and " + thread_at(finding.other) + other + " each read word " + cell +
-        " of shared memory, change it and write it back, and no barrier lies between, so that one "
-        "change is lost: atomicAdd() is probably missing";
-  else if (finding.fault == "same_shared")
-    text = who + " writes word " + cell + " of shared memory, where " + thread_at(finding.other) +
-           other +
-           " has written the same, and no barrier lies between: equal values do no harm, and "
-           "one thread would do";
-  else if (finding.fault == "absent_lane")
-    text =
-        who + " takes the value of lane " + cell +
-        " of its warp in a shuffle in which that takes no part, since it is not there, has ended "
-        "or stands in another branch: nobody knows what it gets";
-  else if (finding.fault == "twice")
-    text = who + " writes out[" + cell + "], which another thread" + other + " has written" +
-           (launch.clears_out ? ": several that add to one output need atomicAdd()"
-            : is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
-                                                      : "");
-  else if (finding.fault == "same_twice")
-    text = who + " writes out[" + cell + "], where another thread" + other +
-           " has written the same: one of them works in vain";
-  else if (finding.fault == "left_barrier")
-    text = "only " + std::to_string(finding.threads) +
-           " threads of a block reach this __syncthreads(), and the others have ended: a return, "
-           "or an if, stands before it, and every thread must reach it";
-  else
-    text = "threads of a block wait at different __syncthreads(), " +
-           std::to_string(finding.threads) + " of them here: it stands in a branch";
-  LessonSentence sentence{finding.fault, finding.place.line, text, finding};
-  return with_place(sentence, trial);
+  const auto samples = std::int64_t(memory == "in" ? trial.in.size() : trial.outputs());
+  const std::string why =
+      is_write         ? (is_beyond(finding.place, trial, launch) ? beyond(finding, trial, launch)
+                                                                  : "its index is wrong")
+      : memory == "in" ? missing_test(finding, trial, launch)
+                       : "its index is wrong";
+  const bool is_short = is_write && is_before && std::max(trial.width, trial.height) >= kLong;
+  return memory + outside(finding.cell, samples, "sample", " row") + ": " + why +
+         (is_short ? kShort : "");
+}
+
+LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
+                           const LaunchSize& launch) {
+  const std::string line =
+      finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
+  std::string why;
+  if (finding.fault == "unset_shared")
+    why = finding.is_inside || !has_inside(trial, launch)
+              ? "the halo is probably not loaded, or not all of it"
+              : "only blocks at the picture's rim read such cells, so that an else is missing "
+                "which sets ghost cells to 0";
+  else if (finding.fault == "twice" && launch.clears_out)
+    why = ": several that add to one output need atomicAdd()";
+  else if (finding.fault == "twice" && is_beyond(finding.place, trial, launch))
+    why = ": " + beyond(finding, trial, launch);
+  std::string text(finding.both_write ? kBothWrite : fault_kind(finding.fault).text);
+  for (const auto& [word, value] :
+       {std::pair<std::string, std::string>{"{who}", thread_at(finding.place)},
+        {"{other}", thread_at(finding.other) + line},
+        {"{line}", line},
+        {"{memory}", finding.memory},
+        {"{cell}", std::to_string(finding.cell)},
+        {"{threads}", std::to_string(finding.threads)},
+        {"{where}", place_outside(finding, trial, launch)},
+        {"{why}", why}})
+    if (const std::size_t at = text.find(word); at != text.npos)
+      text.replace(at, word.size(), value);
+  return with_place({finding.fault, finding.place.line, text, finding}, trial);
 }
 
 /// The sentence about a run that did not come to its end.
@@ -554,43 +588,16 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
 }
 
 void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
-  // One missing barrier is seen in many lines.
-  const bool is_anywhere = sentence.kind == "race" || sentence.kind == "lost_update" ||
-                           sentence.kind == "same_shared" || sentence.kind == "absent_lane" ||
-                           sentence.kind == "unset_shared" || sentence.kind == "early_shared";
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
-    return other.kind == sentence.kind && (is_anywhere || other.line == sentence.line);
+    return other.kind == sentence.kind &&
+           (fault_kind(sentence.kind).is_anywhere || other.line == sentence.line);
   });
   if (!is_known) to.push_back(std::move(sentence));
 }
 
-/// Where a fault stands among others: causes before what comes of them.
-std::ptrdiff_t weight_of(const LessonSentence& fault) {
-  const std::string_view order[] = {"outside_write", "outside_read",  "write_to_input",
-                                    "left_barrier",  "other_barrier", "lost_update",
-                                    "race",          "early_shared",  "absent_lane",
-                                    "unset_shared",  "twice",         "unset_output"};
-  return std::ranges::find(order, fault.kind) - std::begin(order);
-}
-
-/// Whether the fault explains wrong pixels, so that these need no words.
-bool explains_pixels(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"outside_read",  "race",         "lost_update",
-                                    "unset_shared",  "early_shared", "left_barrier",
-                                    "other_barrier", "unset_output", "absent_lane"};
-  return std::ranges::count(kinds, fault.kind) > 0;
-}
-
-/// Whether the fault is a mistake for itself, whatever the outputs are.
-bool is_cause_itself(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"race",          "lost_update", "left_barrier",
-                                    "other_barrier", "absent_lane", "write_to_input"};
-  return std::ranges::count(kinds, fault.kind) > 0;
-}
-
 /// Whether `later` is seen since `first` is wrong, so that it needs no words.
 bool follows(const LessonSentence& first, const LessonSentence& later) {
-  if (&first == &later || weight_of(first) >= weight_of(later)) return false;
+  if (&first == &later || weight_of(first.kind) >= weight_of(later.kind)) return false;
   const auto is = [](const LessonSentence& fault, std::initializer_list<std::string_view> kinds) {
     return std::ranges::find(kinds, fault.kind) != kinds.end();
   };
@@ -602,11 +609,6 @@ bool follows(const LessonSentence& first, const LessonSentence& later) {
             first.finding->memory != "out");
   if (is(first, {"outside_read"})) return is(later, {"twice", "unset_output"});
   return is(first, {"race", "lost_update"}) && is(later, {"early_shared", "unset_shared", "twice"});
-}
-
-/// Whether a kernel in which it was seen may be right.
-bool is_harmless(const std::string& fault) {
-  return fault == "same_twice" || fault == "same_shared" || fault == "absent_lane";
 }
 
 void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
@@ -655,7 +657,7 @@ class Judgement {
       if (finding.both_write && has_read_race) continue;
       if (finding.fault == "same_shared" && (lost.contains(line) || raced.contains(line))) continue;
       if (finding.fault == "absent_lane") continue;
-      add_once(is_harmless(finding.fault) ? score_.remarks : score_.faults,
+      add_once(fault_kind(finding.fault).is_harmless ? score_.remarks : score_.faults,
                sentence_of(finding, trial, launch_));
     }
     switch (run.end) {
@@ -674,8 +676,7 @@ class Judgement {
     if (!sentence.text.empty() && !sentence.is_cause && is_wide && tried > 1 &&
         score_.right == tried - 1) {
       sentence.text += "; narrower pictures are right, so an index may be too small for its type";
-      if (std::max(trial.width, trial.height) >= kLong)
-        sentence.text += ", as a short is, which ends at 32767";
+      if (std::max(trial.width, trial.height) >= kLong) sentence.text += kShort;
     }
     // No fault of memory can be its cause.
     if (sentence.kind == "halo" && run.findings.empty()) sentence.is_cause = true;
@@ -685,7 +686,7 @@ class Judgement {
     for (const LessonFinding& finding : run.findings)
       if (finding.fault == "absent_lane" && !sentence.text.empty())
         add_once(score_.faults, sentence_of(finding, trial, launch_));
-    std::erase_if(faults, is_harmless);
+    std::erase_if(faults, [](auto& fault) { return fault_kind(fault).is_harmless; });
     const bool is_right = sentence.text.empty() && faults.empty();
     if (is_right) ++score_.right;
     const bool is_first_mask = mask_sides(trial) == mask_;
@@ -708,7 +709,8 @@ class Judgement {
   }
 
   LessonScore score() {
-    std::ranges::stable_sort(score_.faults, {}, weight_of);
+    std::ranges::stable_sort(score_.faults, {},
+                             [](const auto& fault) { return weight_of(fault.kind); });
     const auto cause = std::ranges::find_if(
         pixels_, [](const LessonSentence& sentence) { return sentence.is_cause; });
     const auto has_fault = [&](const std::string& kind) {
@@ -717,7 +719,9 @@ class Judgement {
     };
     const bool is_told =
         cause == pixels_.end() ||
-        (cause->kind != "transposed_tile" && std::ranges::any_of(score_.faults, is_cause_itself)) ||
+        (cause->kind != "transposed_tile" &&
+         std::ranges::any_of(score_.faults,
+                             [](auto& fault) { return fault_kind(fault.kind).is_cause; })) ||
         (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
@@ -728,7 +732,9 @@ class Judgement {
       const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
       if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
       score_.faults.insert(score_.faults.begin(), *cause);
-    } else if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty()) {
+    } else if (std::ranges::none_of(score_.faults,
+                                    [](auto& fault) { return fault_kind(fault.kind).explains; }) &&
+               !pixels_.empty()) {
       // A fault in memory says more than the wrong outputs that it causes.
       add_once(score_.faults, pixels_.front());
     }

@@ -47,9 +47,13 @@ void blank_includes(std::string& text, const Code& code,
 
 /// A function, or its declaration, at the level of the file or of a namespace.
 struct Function {
-  std::size_t begin = 0, name = 0, open = 0, close = 0;  ///< tokens; open and close: of parameters
+  std::size_t begin = 0, name = 0, open = 0;  ///< tokens; open: of its parameters
   std::size_t body = 0, end = 0;  ///< the tokens of its braces; body = end: a declaration
   std::string scope;
+
+  /// The words before its name.
+  Tokens before(Tokens all) const { return all.subspan(begin, name - begin); }
+  Tokens in_braces(Tokens all) const { return all.subspan(body, end - body); }
 };
 
 /// The functions of a file. What a macro makes is not seen.
@@ -62,63 +66,44 @@ std::vector<Function> functions_of(Tokens tokens) {
     constexpr std::size_t kMost = 200;
     const Tokens statement = tokens.subspan(begin, std::min(i - begin, kMost));
     // A template's parameters may have defaults.
-    const Tokens behind =
-        is(statement, 0, "template") ? statement.subspan(index_of(statement, 0, ">")) : statement;
-    if (text == "}") {
-      if (!scopes.empty()) scopes.pop_back();
+    const bool is_set = has(
+        is(statement, 0, "template") ? statement.subspan(index_of(statement, 0, ">")) : statement,
+        "=");
+    // `extern "C" {` has lost its string.
+    const bool is_scope =
+        has(statement, "namespace") || (statement.size() == 1 && statement[0].text == "extern");
+    if (text == "}" || text == ";") {
+      if (text == "}" && !scopes.empty()) scopes.pop_back();
       begin = i + 1;
-    } else if (text == ";") {
+    } else if (text == "{" && is_scope) {
+      scopes.emplace_back();
+      for (const Token& token : statement)
+        if (token.text != "namespace" && token.text != "inline" && token.text != "extern")
+          scopes.back() += token.text;
       begin = i + 1;
     } else if (text == "{") {
-      // `extern "C" {` has lost its string.
-      const bool is_scope =
-          has(statement, "namespace") || (statement.size() == 1 && statement[0].text == "extern");
-      if (is_scope) {
-        std::string name;
-        for (const Token& token : statement)
-          if (token.text != "namespace" && token.text != "inline" && token.text != "extern")
-            name += token.text;
-        scopes.push_back(name);
-        begin = i + 1;
-      } else {
-        // A struct, what is set at once, or a function that is declared in another way.
-        i = closing(tokens, i);
-        if (has(behind, "(") && !has(behind, "=")) begin = i + 1;
-      }
+      // A struct, what is set at once, or a function that is declared in another way.
+      i = closing(tokens, i);
+      if (has(statement, "(") && !is_set) begin = i + 1;
     } else if (text == "(") {
-      const std::size_t close = closing(tokens, i);
-      const bool is_attribute =
-          i > begin && (tokens[i - 1].text.starts_with("__launch_bounds__") ||
-                        tokens[i - 1].text == "__align__" || tokens[i - 1].text == "alignas" ||
-                        tokens[i - 1].text == "__attribute__" || tokens[i - 1].text == "decltype");
-      const bool is_function = i > begin && i - begin < kMost && tokens[i - 1].is_name() &&
-                               !is_attribute && !has(behind, "=") && !has(behind, "using");
-      std::size_t next = close + 1;
-      while (is_function && next < tokens.size() && tokens[next].is_name()) {
+      const std::size_t open = std::exchange(i, closing(tokens, i));
+      const Tokens last = statement.last(std::min<std::size_t>(statement.size(), 1));
+      if (i == tokens.size() || open - begin >= kMost || last.empty() || !last[0].is_name() ||
+          last[0].text.starts_with("__launch_bounds__") || is_set || has(statement, "using") ||
+          has_one(last, {"__align__", "alignas", "__attribute__", "decltype"}))
+        continue;
+      std::size_t next = i + 1;
+      while (next < tokens.size() && tokens[next].is_name()) {
         ++next;  // such as noexcept, or __launch_bounds__(256)
         if (is(tokens, next, "(")) next = closing(tokens, next) + 1;
       }
-      i = close;
-      if (!is_function || close >= tokens.size()) continue;
-      Function function{begin,
-                        std::size_t(statement.size() + begin - 1),
-                        begin + statement.size(),
-                        close,
-                        next,
-                        next,
-                        ""};
+      if (!is(tokens, next, "{") && !is(tokens, next, ";")) continue;
+      i = is(tokens, next, "{") ? closing(tokens, next) : next;
+      functions.push_back({begin, open - 1, open, next, i, ""});
       for (const std::string& scope : scopes)
-        if (!scope.empty()) function.scope += (function.scope.empty() ? "" : "::") + scope;
-      if (is(tokens, next, "{")) {
-        function.end = closing(tokens, next);
-        functions.push_back(function);
-        i = function.end;
-        begin = i + 1;
-      } else if (is(tokens, next, ";")) {
-        functions.push_back(function);
-        i = next;
-        begin = i + 1;
-      }
+        if (std::string& whole = functions.back().scope; !scope.empty())
+          whole += (whole.empty() ? "" : "::") + scope;
+      begin = i + 1;
     }
   }
   return functions;
@@ -209,18 +194,16 @@ bool writes_to(Tokens all, std::string_view name) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].text != name) continue;
     const Tokens body = all.first(std::min(i + kMost, all.size()));
+    const auto before = [&](std::size_t k) { return k <= i ? body[i - k].text : "("; };
+    const std::size_t bracket = before(1) == "&" ? 2 : 1;
+    if (before(bracket) == "(" && before(bracket + 1).starts_with("atomic")) return true;
     std::size_t next = i + 1;
     while (is(body, next, "[")) next = closing(body, next) + 1;
-    const bool is_atomic =
-        (i > 0 && body[i - 1].text == "(" && i > 1 && body[i - 2].text.starts_with("atomic")) ||
-        (i > 1 && body[i - 1].text == "&" && i > 2 && body[i - 3].text.starts_with("atomic"));
-    if (is_atomic) return true;
-    const bool has_star = i > 0 && body[i - 1].text == "*" &&
-                          (i == 1 || !(body[i - 2].is_name() || body[i - 2].text == "]" ||
-                                       body[i - 2].text == ")" || is_digit(body[i - 2].text[0])));
+    const std::string_view left = before(2);
+    const bool has_star = before(1) == "*" && left != "]" && left != ")" && !is_word(left[0]);
     if (next == i + 1 && !has_star) {
       // *(P + i) = ...
-      if (i < 2 || body[i - 1].text != "(" || body[i - 2].text != "*") continue;
+      if (i < 2 || before(1) != "(" || before(2) != "*") continue;
       next = closing(body, i - 1) + 1;
     }
     if (next < body.size() && std::string_view("+-*/").find(body[next].text[0]) != kNowhere) ++next;
@@ -327,8 +310,7 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
     const bool is_size = roles[i] == mask_width || roles[i] == mask_height ||
                          roles[i] == mask_depth || roles[i] == radius;
     // A size that is not made use of is that of the array, which is written down beside it.
-    if (is_size && (has_mask || convfilt::has(body, parameters[i].name)))
-      kernel.is_told_size = true;
+    if (is_size && (has_mask || has(body, parameters[i].name))) kernel.is_told_size = true;
   }
 }
 
@@ -372,8 +354,6 @@ TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std:
 
 /// The arrays that may hold the mask: floats, or what may be another name for them.
 std::vector<const Token*> constant_arrays(Tokens tokens) {
-  constexpr std::string_view kOthers[] = {"int",      "char",   "short", "long",
-                                          "unsigned", "double", "bool"};
   std::vector<const Token*> arrays;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "__constant__") continue;
@@ -382,9 +362,8 @@ std::vector<const Token*> constant_arrays(Tokens tokens) {
       ++end;
     if (!is(tokens, end, "[") || end == i + 1) continue;
     const std::size_t begin = names_before(tokens, i);
-    if (std::ranges::none_of(tokens.subspan(begin, end - 1 - begin), [&](const Token& token) {
-          return std::ranges::count(kOthers, token.text) > 0;
-        }))
+    if (!has_one(tokens.subspan(begin, end - 1 - begin),
+                 {"int", "char", "short", "long", "unsigned", "double", "bool"}))
       arrays.push_back(&tokens[end - 1]);
   }
   return arrays;
@@ -393,14 +372,13 @@ std::vector<const Token*> constant_arrays(Tokens tokens) {
 /// The text for the host compiler, which has the words of CUDA from elsewhere, and no memory that a
 /// block is given when it is launched: an `extern __shared__` array is called what machine.cpp
 /// calls that memory.
-std::string text_for_host(const std::string& text, const Code& code,
+std::string text_for_host(const std::string& text, const Code& code, Tokens tokens,
                           const std::optional<TemplateHead>& head) {
   std::string host = text;
   // CUDA's headers, and those that courses have around them.
   blank_includes(host, code,
                  {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
                   "vector_types.h", "helper_", "math_constants.h", "sm_"});
-  const Tokens tokens = code.tokens;
   // From the end, so that places before stay what they are.
   for (std::size_t i = tokens.size(); i-- > 0;) {
     if (head && i == head->begin) {
@@ -462,7 +440,7 @@ std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::strin
       const std::size_t begin = names_before(body, i),
                         end = std::min(index_of(body, i, ";"), index_of(body, i, "="));
       const Tokens statement = body.subspan(begin, end - begin);
-      if (!has(statement, "__shared__") && !has(statement, "const") && !has(statement, "constexpr"))
+      if (!has_one(statement, {"__shared__", "const", "constexpr"}))
         return Refusal{body[i].at,
                        "a static variable in a kernel is one for all threads of all blocks, which "
                        "overwrite each other's values; leave out static, or write __shared__ for "
@@ -758,14 +736,13 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     refuse("is UTF-16; save it as UTF-8");
   // Complaints show lines of this text.
   std::string shown = kernel.text;
-  for (char& c : shown) {
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    char& c = shown[i];
     const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (!is_control || c == '\t' || c == '\n') continue;
-    if (c != '\r' && c != '\f' && c != '\v') refuse("is no text");
-    if (c != '\r') c = ' ';
+    if (is_control && std::string_view("\t\n\r\f\v").find(c) == kNowhere) refuse("is no text");
+    const bool is_line_end = c == '\r' && (i + 1 == shown.size() || shown[i + 1] == '\n');
+    if (is_control && c != '\t' && c != '\n' && !is_line_end) c = ' ';
   }
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    if (shown[i] == '\r' && i + 1 < shown.size() && shown[i + 1] != '\n') shown[i] = ' ';
   const SourceText source(shown, path);
   const auto line_at = [&](std::size_t at) { return kernel.line_at(at); };
   const auto fail_at = [&](std::size_t at, const std::string& why) {
@@ -779,7 +756,8 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   const auto code = std::make_shared<const Code>(kernel.text);
   // For the host part of homework, which is not here.
   blank_includes(kernel.text, *code, {"wb.h", "gputk.h"});
-  const Tokens tokens = code->tokens;
+  std::vector<Token> all = code->tokens;
+  const Tokens tokens(all);
   const auto is_kernels = [&](const Token& token) {
     return token.text == "__global__" ||
            std::ranges::any_of(code->directives, [&](const Tokens line) {
@@ -787,25 +765,19 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
            });
   };
   const Function* found = nullptr;
-  std::size_t host_launch = tokens.size();  // which stands in no function for the host
-  const auto find_launch = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i + 2 < end && host_launch == tokens.size(); ++i)
-      if (is_sign(tokens, i, "<<<") && tokens[i + 2].at == tokens[i].at + 2) host_launch = i;
-  };
-  std::size_t looked = 0;
   const std::vector<Function> functions = functions_of(tokens);
   for (const Function& function : functions) {
-    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
+    const Tokens before = function.before(tokens);
     if (std::ranges::none_of(before, is_kernels)) {
       // Some of the host's functions would not compile without CUDA.
-      const Tokens body = tokens.subspan(function.body, function.end - function.body);
+      const Tokens body = function.in_braces(tokens);
       bool is_hosts = tokens[function.name].text == "main" && function.body != function.end;
       for (std::size_t i = 0; i < body.size() && !has(before, "__device__"); ++i)
         is_hosts = is_hosts || is_sign(body, i, "<<<") || body[i].text.starts_with("cuda") ||
                    body[i].text.starts_with("wb");
       if (is_hosts && function.end < tokens.size()) {
         blank(kernel.text, tokens[function.begin].at, tokens[function.end].at + 1);
-        find_launch(std::exchange(looked, function.end), function.begin);
+        for (std::size_t i = function.begin; i <= function.end; ++i) all[i].text = " ";
       }
       continue;
     }
@@ -835,13 +807,13 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     kernel.template_arguments = head->arguments;
   }
   kernel.is_closed = found->end < tokens.size();
-  find_launch(looked, tokens.size());
-  if (host_launch < tokens.size())
-    fail_at(tokens[host_launch].at,
-            "code for the host, which launches a kernel; leave the kernel alone in the file");
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i)
+    if (is_sign(tokens, i, "<<<") && tokens[i + 2].at == tokens[i].at + 2)
+      fail_at(tokens[i].at,
+              "code for the host, which launches a kernel; leave the kernel alone in the file");
 
   const std::size_t brackets = tokens[found->open].at;
-  const Tokens body = tokens.subspan(found->body, found->end - found->body);
+  const Tokens body = found->in_braces(tokens);
   choose_arguments(kernel, parameters_of(inside(tokens, found->open)), body,
                    [&](const Parameter& parameter, const std::string& why) {
                      fail_at(parameter.at > 0 ? parameter.at : brackets, why);
@@ -858,41 +830,38 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
               "a second __constant__ array; leave one, so that it is clear which holds the mask");
   }
 
-  const auto before_name = [&](const Function& function) {
-    return tokens.subspan(function.begin, function.name - function.begin);
-  };
-  const auto is_for_device = [&](const Function& function) {
-    return &function == found || has(before_name(function), "__device__");
-  };
   std::vector<std::string_view> hosts;
-  for (const Function& function : functions)
-    if (is_plainly_hosts(before_name(function))) hosts.push_back(tokens[function.name].text);
-  for (const Function& function : functions)
-    if (!is_plainly_hosts(before_name(function))) std::erase(hosts, tokens[function.name].text);
+  for (const bool is_plain : {true, false})
+    for (const Function& function : functions) {
+      if (is_plainly_hosts(function.before(tokens)) != is_plain) continue;
+      if (is_plain)
+        hosts.push_back(tokens[function.name].text);
+      else
+        std::erase(hosts, tokens[function.name].text);
+    }
   bool uses_std = false;
   for (std::size_t i = 2; i < tokens.size(); ++i)
     uses_std = uses_std || (tokens[i].text == "std" && tokens[i - 1].text == "namespace" &&
                             tokens[i - 2].text == "using");
   std::optional<Refusal> refusal = initializer_of_shared(tokens);
   for (const Function& function : functions) {
-    if (!is_for_device(function) || function.end >= tokens.size()) continue;
+    const Tokens before = function.before(tokens);
+    const bool is_for_device = &function == found || has(before, "__device__");
+    if (!is_for_device || function.end >= tokens.size()) continue;
     kernel.device_lines.emplace_back(line_at(tokens[function.begin].at),
                                      line_at(tokens[function.end].at));
     // nvcc only warns of what is for both.
-    if (!refusal && !has(before_name(function), "__host__"))
-      refusal = refused_by_nvcc(tokens.subspan(function.body, function.end - function.body), hosts,
-                                uses_std);
+    if (!refusal && !has(before, "__host__"))
+      refusal = refused_by_nvcc(function.in_braces(tokens), hosts, uses_std);
   }
   if (refusal) fail_at(refusal->at, refusal->why);
-  for (const Token& token : tokens) {
-    if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
-      kernel.assembler_line = line_at(token.at);
-    if (kernel.shared_line == 0 && token.text == "__shared__")
-      kernel.shared_line = line_at(token.at);
-  }
-
-  for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
-    kernel.has_short = kernel.has_short || has(tokens, word);
+  const auto first_line = [&](std::size_t i) {
+    return i < tokens.size() ? line_at(tokens[i].at) : 0;
+  };
+  kernel.assembler_line =
+      first_line(std::min(index_of(tokens, 0, "asm"), index_of(tokens, 0, "__asm__")));
+  kernel.shared_line = first_line(index_of(tokens, 0, "__shared__"));
+  kernel.has_short = has_one(tokens, {"short", "int16_t", "uint16_t", "ushort"});
   for (std::size_t i = 0; i + 2 < body.size(); ++i) {
     const auto parameter = std::ranges::find(kernel.parameters, body[i].text);
     if (parameter == kernel.parameters.end()) continue;
@@ -909,7 +878,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
       kernel.has_channels = kernel.has_channels || (given == KernelArgument::channels &&
                                                     (body[k].text == "<" || body[k].text == "%"));
   }
-  kernel.host_text = text_for_host(kernel.text, *code, head);
+  kernel.host_text = text_for_host(kernel.text, *code, tokens, head);
 
   std::optional<BlockSides> block = wish.block, outputs = wish.outputs;
   std::optional<int> shared = wish.shared_bytes;

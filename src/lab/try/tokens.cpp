@@ -5,10 +5,6 @@
 namespace convfilt::tokens {
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
-}
-
 /// Where a string or a character ends that begins at `begin`; a line's end ends it, too.
 std::size_t end_of_quoted(std::string_view text, std::size_t begin) {
   std::size_t i = begin + 1;
@@ -40,16 +36,16 @@ std::size_t end_of_raw(std::string_view text, std::size_t quote) {
 
 }  // namespace
 
-bool Token::is_name() const {
-  return is_word(text[0]) && !is_digit(text[0]);
-}
-
 bool is(Tokens tokens, std::size_t i, std::string_view text) {
   return i < tokens.size() && tokens[i].text == text;
 }
 
 bool has(Tokens tokens, std::string_view text) {
   return index_of(tokens, 0, text) < tokens.size();
+}
+
+bool has_one(Tokens tokens, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return has(tokens, word); });
 }
 
 bool is_sign(Tokens tokens, std::size_t i, std::string_view sign) {

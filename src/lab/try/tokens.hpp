@@ -1,6 +1,7 @@
 /// Words and signs of a kernel's file.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,18 +13,24 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+constexpr bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
 /// A word, a number or a sign of the code.
 struct Token {
   std::size_t at = 0;  ///< in the file
   std::string_view text;
 
-  bool is_name() const;
+  bool is_name() const { return is_word(text[0]) && !is_digit(text[0]); }
 };
 
 using Tokens = std::span<const Token>;
 
 bool is(Tokens tokens, std::size_t i, std::string_view text);
 bool has(Tokens tokens, std::string_view text);
+/// Whether one of the words is among the tokens.
+bool has_one(Tokens tokens, std::initializer_list<std::string_view> words);
 /// Whether such a sign stands there in that many tokens: "<<<" is three.
 bool is_sign(Tokens tokens, std::size_t i, std::string_view sign);
 /// The first such token from `i` on; the number of tokens where there is none.
