@@ -201,9 +201,6 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
                                 const LessonWish& wish) {
   const int dimensions = kernel.dimensions, usual = dimensions == 3 ? 3 : 5, most = 15;
   const LessonTask task{dimensions, kernel.has_channels ? 3 : 1};
-  const auto refuse = [&](const std::string& why) {
-    throw KernelRefused(quoted_name(kernel.path) + ": " + why, 0, why);
-  };
   const auto random = [&](int width, int height) { return random_of(width, height, dimensions); };
   const auto name = [&](const Mask& mask) { return mask_sides(mask, task); };
   const std::string array = kernel.constant_mask;
@@ -234,7 +231,7 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
       for (const auto& [w, h] : sizes)
         if (const Mask mask = random(w, h); has_room(kernel, room, mask))
           guess.masks.push_back(mask);
-      if (guess.masks.empty()) refuse(array + " has room for no weight");
+      if (guess.masks.empty()) kernel.refuse(array + " has room for no weight");
       guess.name = name(guess.masks.front());
       if (guesses.empty() || guesses.front().name != guess.name) guesses.push_back(guess);
     }
@@ -253,8 +250,9 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
       columns = rows = int(std::lround(std::sqrt(double(room.weights))));
     }
     if (columns * rows != room.weights || columns < 1)
-      refuse(array + " has room for " + std::to_string(room.weights) + " weights, which make no " +
-             (dimensions == 3 ? "cube" : "square") + "; say the mask's size with --mask-size");
+      kernel.refuse(array + " has room for " + std::to_string(room.weights) +
+                    " weights, which make no " + (dimensions == 3 ? "cube" : "square") +
+                    "; say the mask's size with --mask-size");
     const std::string what = "the size of " + array;
     add(columns, rows, what, what);
     least = dimensions == 2 ? std::min(columns, rows) : columns;
@@ -664,6 +662,7 @@ class Judgement {
       case TrialRun::End::too_long:
         // Each of the others would take its time.
         add_once(score_.faults, about_end(run, trial, seconds_));
+        score_.ends = false;
         return false;
       case TrialRun::End::crashed: add_once(score_.faults, about_end(run, trial, 0)); return true;
       case TrialRun::End::refused: add_once(score_.faults, {"refused", 0, run.why}); return false;
@@ -754,17 +753,22 @@ class Judgement {
   void add_errors(const Oracle& oracle, const TrialRun& run) {
     // Not a number stays the largest.
     const auto raise = [](double& most, double error) { most = error <= most ? most : error; };
+    const bool may_be_not_a_number = std::ranges::none_of(run.findings, [](const auto& finding) {
+      return finding.fault == "outside_read" || finding.fault == "absent_lane";
+    });
     oracle.all_of([&](const Cell& cell) {
       const auto place = std::size_t(oracle.place_of(cell));
-      const double expected = oracle.at(cell),
-                   error = is_written(run, place) ? std::abs(double(run.out[place]) - expected)
-                                                  : std::nan("");
+      const double expected = oracle.at(cell), got = double(run.out[place]),
+                   error = is_written(run, place) ? std::abs(got - expected) : std::nan("");
       raise(score_.absolute_error, error);
       raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
       if (const double most = oracle.tolerance(expected); most > 0)
         raise(score_.of_tolerance, error / most);
       score_.is_off = score_.is_off || error > oracle.rounding();
-      return !std::isnan(score_.absolute_error);
+      ++score_.outputs;
+      score_.right_outputs += std::abs(got - expected) <= oracle.allowed(expected) ? 1 : 0;
+      score_.has_not_a_number = score_.has_not_a_number || (may_be_not_a_number && std::isnan(got));
+      return true;
     });
   }
 
@@ -873,38 +877,13 @@ std::string guesses_text(const KernelFile& kernel) {
 }
 
 /// A kernel's result for one picture that has several blocks and is no square.
-struct Probe {
-  LessonScore score;
-  std::size_t outputs = 0, all = 0;  ///< that are right, and that there are
-  bool ends = true;
-  bool has_not_a_number = false;  ///< in its outputs, for a reason that nothing else tells
-};
-
-Probe probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask,
-            const LessonTask& task, const LessonWish& wish) {
+LessonScore probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask,
+                  const LessonTask& task, const LessonWish& wish) {
   const std::vector<Trial> trials = {
       make_trial(sizes_for(launch, is_slow(launch, mask), task).front(), mask, task)};
-  const Trial& trial = trials.front();
-  const TrialRun run = program.run(trial);
   Judgement judgement(trials, launch, wish, LessonProgram::kProcessorSeconds);
-  judgement.add(trial, run);
-  Probe probe;
-  probe.score = judgement.score();
-  probe.ends = run.end != TrialRun::End::too_long;
-  if (run.end != TrialRun::End::done) return probe;
-  const Oracle oracle(trial, wish.absolute, wish.relative);
-  probe.all = trial.outputs();
-  oracle.all_of([&](const Cell& cell) {
-    const double got = double(run.out[std::size_t(oracle.place_of(cell))]),
-                 expected = oracle.at(cell);
-    probe.outputs += std::abs(got - expected) <= oracle.allowed(expected) ? 1 : 0;
-    probe.has_not_a_number = probe.has_not_a_number || std::isnan(got);
-    return true;
-  });
-  for (const LessonFinding& finding : run.findings)
-    if (finding.fault == "outside_read" || finding.fault == "absent_lane")
-      probe.has_not_a_number = false;
-  return probe;
+  judgement.add(trials.front(), program.run(trials.front()));
+  return judgement.score();
 }
 
 /// Which of the masks a kernel is right under; those with which it is nearest, where it is under
@@ -920,20 +899,21 @@ Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
   Fit fit;
   std::size_t most = 0;
   for (std::size_t i = 0; i < guesses.size() && !fit.is_right && fit.ends; ++i) {
-    const Probe tried = probe(program, launch, guesses[i].masks.front(), guesses[i].task, wish);
-    if (i == 0) fit.first = tried.score;
-    fit.is_right = tried.score.is_right();
+    const LessonScore tried =
+        probe(program, launch, guesses[i].masks.front(), guesses[i].task, wish);
+    if (i == 0) fit.first = tried;
+    fit.is_right = tried.is_right();
     fit.ends = tried.ends;
     // A few outputs are right by chance. Another size is no better guess where the kernel is told
     // it, nor outputs that lie inside where it writes more.
     const bool is_other =
         i > 0 && guesses[i].masks.size() > 1 && guesses[i].task == guesses[0].task;
-    const bool writes_more = i > 0 && guesses[i].task.is_valid && !tried.score.faults.empty() &&
-                             tried.score.faults.front().kind == "outside_write";
-    const bool is_near =
-        tried.outputs > most && 2 * tried.outputs > tried.all && !is_other && !writes_more;
+    const bool writes_more = i > 0 && guesses[i].task.is_valid && !tried.faults.empty() &&
+                             tried.faults.front().kind == "outside_write";
+    const bool is_near = tried.right_outputs > most && 2 * tried.right_outputs > tried.outputs &&
+                         !is_other && !writes_more;
     if (!fit.is_right && !is_near) continue;
-    most = tried.outputs;
+    most = tried.right_outputs;
     fit.guess = i;
   }
   return fit;

@@ -724,6 +724,12 @@ int KernelFile::line_at(std::size_t at) const {
   return int(1 + std::ranges::count(std::string_view(text).substr(0, at), '\n'));
 }
 
+void KernelFile::refuse(const std::string& why, int line, bool is_compilers) const {
+  const std::string place =
+      line > 0 ? printable_name(path) + ":" + std::to_string(line) : quoted_name(path);
+  throw KernelRefused(place + ": " + why, line, why, is_compilers);
+}
+
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   KernelFile kernel;
   kernel.path = path;

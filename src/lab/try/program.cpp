@@ -162,11 +162,9 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     const bool is_assemblers = all_said.find("Assembler messages:") != all_said.npos ||
                                all_said.find("<inline asm>") != all_said.npos;
     if (kernel_.assembler_line > 0 && is_assemblers) {
-      const std::string why =
-          "inline assembler of a GPU, which the host does not know; write it in CUDA C++";
-      throw KernelRefused(
-          printable_name(kernel_.path) + ":" + std::to_string(kernel_.assembler_line) + ": " + why,
-          kernel_.assembler_line, why, true);
+      kernel_.refuse(
+          "inline assembler of a GPU, which the host does not know; write it in CUDA C++",
+          kernel_.assembler_line, true);
     }
     const std::string words_said = complaint(all_said, copy.string(), kernel_.path);
     // An error in the library is no fault of the student's, whose file calls its functions.
@@ -207,10 +205,8 @@ void LessonProgram::refuse_variable_arrays(const std::string& said, const std::s
     const int number = std::atoi(line.c_str() + copy.size() + 1);
     for (const auto& [first, last] : kernel_.device_lines) {
       if (number < first || number > last) continue;
-      const std::string why =
-          "the length of an array is no constant, which nvcc refuses in a kernel";
-      throw KernelRefused(printable_name(kernel_.path) + ":" + std::to_string(number) + ": " + why,
-                          number, why, true);
+      kernel_.refuse("the length of an array is no constant, which nvcc refuses in a kernel",
+                     number, true);
     }
   }
 }
@@ -223,26 +219,21 @@ MaskRoom LessonProgram::mask_room() const {
   std::istringstream words(contents_of(report));
   std::string word;
   words >> word;
-  const auto refuse = [&](const std::string& why) {
-    throw KernelRefused(quoted_name(kernel_.path) + ": " + why, 0, why);
-  };
   if (word == "error") {
     std::string why;
     std::getline(words >> std::ws, why);
-    refuse(why);
+    kernel_.refuse(why);
   }
   if (ended.code() != 0 || word != "room")
-    refuse("its process ends before the kernel runs: what is set at the start of the file fails");
+    kernel_.refuse(
+        "its process ends before the kernel runs: what is set at the start of the file fails");
   int shared = 0;
   words >> room.weights >> room.planes >> room.rows >> room.columns >> shared;
   if (shared + kernel_.launch.shared_bytes > kMostShared) {
-    const std::string why = "a block wants " +
-                            std::to_string(shared + kernel_.launch.shared_bytes) +
-                            " bytes of shared memory, and has " + std::to_string(kMostShared) +
-                            ": nvcc refuses larger arrays, so make the tile smaller";
-    throw KernelRefused(
-        printable_name(kernel_.path) + ":" + std::to_string(kernel_.shared_line) + ": " + why,
-        kernel_.shared_line, why);
+    kernel_.refuse("a block wants " + std::to_string(shared + kernel_.launch.shared_bytes) +
+                       " bytes of shared memory, and has " + std::to_string(kMostShared) +
+                       ": nvcc refuses larger arrays, so make the tile smaller",
+                   kernel_.shared_line);
   }
   return room;
 }

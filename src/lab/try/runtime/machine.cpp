@@ -137,6 +137,12 @@ struct Fiber {
   float offered = 0;
 };
 
+/// Words from `begin`.
+std::int64_t word_of(std::uintptr_t address, const char* begin) {
+  const auto off = std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin));
+  return off >= 0 ? off / 4 : -((3 - off) / 4);
+}
+
 /// Memory that is reserved, at that place if it is free, and mapped where it is used.
 class Reserved {
  public:
@@ -192,9 +198,7 @@ class Guarded {
 
   /// Samples from the first, for any address.
   std::int64_t cell_of(std::uintptr_t address) const {
-    const auto off =
-        std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin()));
-    return off >= 0 ? off / 4 : -((3 - off) / 4);
+    return word_of(address, memory_.begin() + kReach);
   }
 
   void map_around(std::uintptr_t address) const {
@@ -523,92 +527,81 @@ bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
          address < reinterpret_cast<std::uintptr_t>(end);
 }
 
-/// Words from `begin`.
-std::int64_t word_of(std::uintptr_t address, const char* begin) {
-  const auto off = std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin));
-  return off >= 0 ? off / 4 : -((3 - off) / 4);
+/// Where an address lies.
+struct Spot {
+  Space space = Space::none;
+  const char* memory = "";
+  std::int64_t cell = 0;   ///< words from its beginning
+  bool is_inside = false;  ///< not in the guards around it
+  std::size_t byte = 0;    ///< of shared memory: static, then dynamic
+};
+
+Spot spot_of(std::uintptr_t address) {
+  const Machine& m = *machine;
+  const struct {
+    Space space;
+    const char* name;
+    const Guarded& memory;
+  } pictures[] = {{Space::in, "in", m.in}, {Space::out, "out", m.out}, {Space::in, "mask", m.mask}};
+  for (const auto& [space, name, memory] : pictures)
+    if (memory.has_around(address)) {
+      const std::int64_t cell = memory.cell_of(address);
+      return {space, name, cell, cell >= 0 && cell < memory.samples()};
+    }
+  const char *fixed = __start_lesson_shared + kSectionGuard,
+             *fixed_end = __stop_lesson_shared - kSectionGuard;
+  const struct {
+    Space space;
+    const char *name, *guard, *begin, *end, *guard_end;
+    std::size_t first;
+  } areas[] = {
+      {Space::shared, "shared", __start_lesson_shared, fixed, fixed_end, __stop_lesson_shared, 0},
+      {Space::shared, "dynamic", m.dynamic - kDynamicGuard, m.dynamic, m.dynamic_end,
+       m.dynamic + kMostShared + kDynamicGuard, (static_shared() + 3) / 4 * 4},
+      {Space::constant, "constant", __start_lesson_constant,
+       __start_lesson_constant + kSectionGuard, __stop_lesson_constant - kSectionGuard,
+       __stop_lesson_constant, 0}};
+  for (const auto& [space, name, guard, begin, end, guard_end, first] : areas)
+    if (lies_between(address, guard, guard_end))
+      return {space, name, word_of(address, begin), lies_between(address, begin, end),
+              first + (address - reinterpret_cast<std::uintptr_t>(begin))};
+  return {};
 }
 
-const char* static_begin() {
-  return __start_lesson_shared + kSectionGuard;
-}
-const char* static_end() {
-  return __stop_lesson_shared - kSectionGuard;
-}
-const char* constant_begin() {
-  return __start_lesson_constant + kSectionGuard;
-}
-const char* constant_end() {
-  return __stop_lesson_constant - kSectionGuard;
+void use_output(std::int64_t cell, bool writes, std::uintptr_t code) {
+  Machine& m = *machine;
+  Output& output = m.outputs[std::size_t(cell)];
+  if (!writes && !output.is_set) note(Fault::unset_output, "out", cell, code, m.current);
+  if (!writes) return;
+  if (output.writer >= 0 && !m.in_atomic && (output.writer != m.current || output.block != m.block))
+    m.rewritten.push_back({cell, m.out.begin()[cell], code, output.writer, output.writers_code});
+  output = {true, m.current, m.block, code};
 }
 
 /// Up to four bytes of an access.
 void look_at(std::uintptr_t address, std::size_t bytes, bool writes, std::uintptr_t code,
              bool is_first) {
   Machine& m = *machine;
-  const Fault outside = writes ? Fault::outside_write : Fault::outside_read;
-  for (const bool is_in : {true, false}) {
-    const Guarded& picture = is_in ? m.in : m.out;
-    if (!picture.has_around(address)) continue;
-    const char* name = is_in ? "in" : "out";
-    const std::int64_t cell = picture.cell_of(address);
-    if (cell < 0 || cell >= picture.samples()) return note(outside, name, cell, code, m.current);
-    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code, is_first);
-    if (is_in) {
-      if (writes) note(Fault::write_to_input, name, cell, code, m.current);
-      return;
+  const Spot spot = spot_of(address);
+  if (spot.space == Space::none) return;
+  if (!spot.is_inside)
+    return note(writes ? Fault::outside_write : Fault::outside_read, spot.memory, spot.cell, code,
+                m.current);
+  const bool is_weight = spot.space == Space::constant || *spot.memory == 'm';
+  if (m.is_counted && !(is_weight && writes)) count(spot.space, address, writes, code, is_first);
+  if (writes && (is_weight || spot.space == Space::in))
+    note(Fault::write_to_input, is_weight ? "mask" : spot.memory, spot.cell, code, m.current);
+  if (spot.space == Space::out) use_output(spot.cell, writes, code);
+  if (spot.space != Space::shared) return;
+  bool is_told = false;
+  for (std::size_t i = 0; i < bytes && spot.byte + i < m.shared_cells.size(); ++i) {
+    const Cell& cell = m.shared_cells[spot.byte + i];
+    if (!writes && cell.set_in != m.block && i == 0) {
+      const std::size_t findings = m.result.findings.size();
+      note(Fault::unset_shared, "shared", std::int64_t(spot.byte / 4), code, m.current);
+      if (m.result.findings.size() > findings) m.unset[&cell] = findings;
     }
-    Output& output = m.outputs[std::size_t(cell)];
-    if (!writes && !output.is_set) note(Fault::unset_output, name, cell, code, m.current);
-    if (writes && output.writer >= 0 && !m.in_atomic &&
-        (output.writer != m.current || output.block != m.block))
-      m.rewritten.push_back(
-          {cell, picture.begin()[cell], code, output.writer, output.writers_code});
-    if (writes) output = {true, m.current, m.block, code};
-    return;
-  }
-  if (m.mask.has_around(address)) {
-    const std::int64_t cell = m.mask.cell_of(address);
-    if (cell < 0 || cell >= m.mask.samples())
-      note(outside, "mask", cell, code, m.current);
-    else if (writes)
-      note(Fault::write_to_input, "mask", cell, code, m.current);
-    else if (m.is_counted)
-      count(Space::in, address, false, code, is_first);
-    return;
-  }
-  const bool is_static = lies_between(address, static_begin(), static_end());
-  const bool is_dynamic = lies_between(address, m.dynamic, m.dynamic_end);
-  if (is_static || is_dynamic) {
-    const char* const begin = is_static ? static_begin() : m.dynamic;
-    const std::size_t fixed =
-        is_static ? 0 : std::size_t(static_end() - static_begin() + 3) / 4 * 4;
-    const std::size_t first = fixed + (address - reinterpret_cast<std::uintptr_t>(begin));
-    if (m.is_counted) count(Space::shared, address, writes, code, is_first);
-    bool is_told = false;
-    for (std::size_t i = first; i < first + bytes && i < m.shared_cells.size(); ++i) {
-      const Cell& cell = m.shared_cells[i];
-      if (!writes && cell.set_in != m.block && i == first) {
-        const std::size_t findings = m.result.findings.size();
-        note(Fault::unset_shared, "shared", std::int64_t(first / 4), code, m.current);
-        if (m.result.findings.size() > findings) m.unset[&cell] = findings;
-      }
-      use(i, reinterpret_cast<const unsigned char*>(address + (i - first)), writes, code, is_told);
-    }
-    return;
-  }
-  if (lies_between(address, m.dynamic - kDynamicGuard, m.dynamic + kMostShared + kDynamicGuard))
-    return note(outside, "dynamic", word_of(address, m.dynamic), code, m.current);
-  if (lies_between(address, __start_lesson_shared, __stop_lesson_shared))
-    return note(outside, "shared", word_of(address, static_begin()), code, m.current);
-  if (lies_between(address, __start_lesson_constant, __stop_lesson_constant)) {
-    const std::int64_t cell = word_of(address, constant_begin());
-    if (!lies_between(address, constant_begin(), constant_end()))
-      note(outside, "constant", cell, code, m.current);
-    else if (writes)
-      note(Fault::write_to_input, "mask", cell, code, m.current);
-    else if (m.is_counted)
-      count(Space::constant, address, false, code, is_first);
+    use(spot.byte + i, reinterpret_cast<const unsigned char*>(address + i), writes, code, is_told);
   }
 }
 
@@ -810,7 +803,7 @@ const char* name_of(Fault fault) {
 }
 
 std::size_t static_shared() {
-  return std::size_t(static_end() - static_begin());
+  return std::size_t(__stop_lesson_shared - __start_lesson_shared) - 2 * kSectionGuard;
 }
 
 int lane() {
