@@ -554,9 +554,7 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
   std::string text = is_endless                   ? "it does not end"
                      : run.why.starts_with("it ") ? run.why
                                                   : "it crashes: " + run.why;
-  char limit[40];
-  std::snprintf(limit, sizeof limit, " within %.0f s", seconds);
-  if (is_endless && seconds > 0) text += limit;
+  if (is_endless && seconds > 0) text += with_format(" within %.0f s", seconds);
   if (is_endless && (run.place || !run.why.empty()))
     text += ", since " + (run.why.empty() ? "it has too much to do or a loop has no end" : run.why);
   LessonSentence sentence{is_endless ? "too_long" : "crash", 0, ""};

@@ -298,11 +298,6 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
       finding.place.line = line_of(code);
       finding.other.line = line_of(others_code);
       result.findings.push_back(finding);
-    } else if (kind == "counts") {
-      Counts& c = result.counts;
-      text >> c.global_reads >> c.global_writes >> c.shared_reads >> c.shared_writes >>
-          c.mask_reads >> c.barriers >> c.warps.sectors >> c.warps.fewest_sectors >>
-          c.warps.bursts >> c.warps.bank_conflicts >> c.warps.warps >> c.warps.divergent_warps;
     } else if (kind == "error") {
       result.end = TrialRun::End::refused;
       result.why = line.substr(std::strlen("error "));
@@ -339,13 +334,15 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
   } else if (result.end == TrialRun::End::done) {
     const std::size_t samples = trial.outputs();
     const std::string bytes = contents_of(folder / "out");
-    if (!is_whole || bytes.size() != samples * (sizeof(float) + 1)) {
+    if (!is_whole || bytes.size() != samples * (sizeof(float) + 1) + sizeof(Counts)) {
       result.end = TrialRun::End::crashed;
       result.why = "it ended without a result";
     } else {
       result.out.resize(samples);
       std::memcpy(result.out.data(), bytes.data(), samples * sizeof(float));
-      result.is_set.assign(bytes.end() - std::ptrdiff_t(samples), bytes.end());
+      const char* const flags = bytes.data() + samples * sizeof(float);
+      result.is_set.assign(flags, flags + samples);
+      std::memcpy(&result.counts, flags + samples, sizeof result.counts);
     }
   }
   if (!has_stopped && result.end != TrialRun::End::done) result.place.reset();

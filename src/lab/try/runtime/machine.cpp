@@ -441,7 +441,7 @@ void add_step(const Step& step) {
 /// Counts four bytes of an access; a longer one comes in several parts.
 void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
   Machine& m = *machine;
-  BlockCounts& counts = m.result.counts;
+  Counts& counts = m.result.counts;
   switch (space) {
     case Space::in:
     case Space::out: ++(writes ? counts.global_writes : counts.global_reads); break;
@@ -457,7 +457,7 @@ void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code
 }
 
 /// Counts the accesses that some lanes make at once.
-void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
+void sum_up(const std::vector<Step>& steps, WarpCounts& counts) {
   const auto stretches = [&](std::uintptr_t bytes) {
     std::set<std::uintptr_t> found;
     for (const Step& step : steps)
@@ -468,15 +468,15 @@ void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
   };
   const std::set<std::uintptr_t> words = stretches(4);
   if (steps.front().space == Space::shared) {
-    std::map<std::uintptr_t, std::int64_t> by_bank;
-    std::int64_t passes = 1;
+    std::map<std::uintptr_t, std::uint64_t> by_bank;
+    std::uint64_t passes = 1;
     for (const std::uintptr_t word : words) passes = std::max(passes, ++by_bank[word % kLanes]);
     // A warp takes one pass at the least for each 32 words.
-    counts.bank_conflicts += passes - (std::int64_t(words.size()) + kLanes - 1) / kLanes;
+    counts.bank_conflicts += passes - (words.size() + kLanes - 1) / kLanes;
   } else if (steps.front().space != Space::constant) {
-    counts.sectors += std::int64_t(stretches(32).size());
-    counts.fewest_sectors += (std::int64_t(words.size()) * 4 + 31) / 32;
-    counts.bursts += std::int64_t(stretches(64).size());
+    counts.sectors += stretches(32).size();
+    counts.fewest_sectors += (words.size() * 4 + 31) / 32;
+    counts.bursts += stretches(64).size();
   }
 }
 
@@ -493,7 +493,7 @@ std::map<std::uintptr_t, int> accesses_of(const Fiber& fiber) {
 /// others.
 void sum_up_warps() {
   Machine& m = *machine;
-  BlockCounts& counts = m.result.counts;
+  WarpCounts& counts = m.result.counts.warps;
   for (std::size_t first = 0; first < m.fibers.size(); first += kLanes) {
     const std::size_t lanes = std::min<std::size_t>(kLanes, m.fibers.size() - first);
     std::vector<std::size_t> at(lanes);
