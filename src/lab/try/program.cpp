@@ -240,16 +240,16 @@ MaskRoom LessonProgram::mask_room() const {
 
 int LessonProgram::line_of(const std::string& code) const {
   if (code == "0") return 0;
+  const auto [found, is_new] = lines_.try_emplace(code, 0);
+  if (!is_new) return found->second;
   const fs::path said = folder_.path() / "line";
   run_process({"addr2line", "-i", "-e", (folder_.path() / "program").string(), "0x" + code}, said,
               {.seconds = 20});
   // The innermost line of the file; what it calls of a library lies elsewhere.
-  std::istringstream lines(contents_of(said));
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find("kernel.cu:");
-    if (at != line.npos) return std::atoi(line.c_str() + at + std::strlen("kernel.cu:"));
-  }
-  return 0;
+  const std::string lines = contents_of(said), file = "kernel.cu:";
+  if (const std::size_t at = lines.find(file); at != lines.npos)
+    found->second = std::atoi(lines.c_str() + at + file.size());
+  return found->second;
 }
 
 TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>& blocks) const {
