@@ -40,9 +40,12 @@ void __syncwarp(unsigned mask = 0xFFFFFFFF);
 namespace convfilt::lesson {
 
 /// Gives each lane of the warp what the lane `from` brings.
-float exchange(float value, int from);
-int exchange(int value, int from);
 unsigned exchange(unsigned value, int from);
+template <class T>
+[[gnu::always_inline]] inline T exchange(T value, int from) {
+  static_assert(sizeof value == sizeof(unsigned));
+  return __builtin_bit_cast(T, exchange(__builtin_bit_cast(unsigned, value), from));
+}
 int lane();
 
 /// A bit for each lane of the warp that comes here: whether it brings true; and all that come.

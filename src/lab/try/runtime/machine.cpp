@@ -108,15 +108,6 @@ struct Rewrite {
   std::uintptr_t writers_code = 0;
 };
 
-/// A read beside atomic operations of others. It is no race if the thread's own one follows, as in
-/// a loop around atomicCAS().
-struct EarlyRead {
-  std::int64_t cell = 0;
-  std::uintptr_t code = 0;
-  int other = -1;
-  std::uintptr_t others_code = 0;
-};
-
 /// A step of a thread: an access to memory, or the beginning of a piece of code behind a branch.
 struct Step {
   std::uintptr_t code = 0;
@@ -134,12 +125,16 @@ struct Fiber {
   bool votes = false, brings = false;
   bool offers = false;      ///< a value, at a shuffle
   std::vector<Step> trace;  ///< where its block is counted
-  float offered = 0;
+  unsigned offered = 0;     ///< its bits
 };
 
+std::uintptr_t address_of(const void* place) {
+  return reinterpret_cast<std::uintptr_t>(place);
+}
+
 /// Words from `begin`.
-std::int64_t word_of(std::uintptr_t address, const char* begin) {
-  const auto off = std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin));
+std::int64_t word_of(std::uintptr_t address, std::uintptr_t begin) {
+  const auto off = std::int64_t(address - begin);
   return off >= 0 ? off / 4 : -((3 - off) / 4);
 }
 
@@ -198,7 +193,7 @@ class Guarded {
 
   /// Samples from the first, for any address.
   std::int64_t cell_of(std::uintptr_t address) const {
-    return word_of(address, memory_.begin() + kReach);
+    return word_of(address, address_of(begin()));
   }
 
   void map_around(std::uintptr_t address) const {
@@ -248,7 +243,9 @@ struct Machine {
   std::size_t steps = 0;                     ///< of the block that is counted
   std::vector<Rewrite> rewritten;            ///< by the latest access
   std::map<const Cell*, std::size_t> unset;  ///< cells of findings, which this block has read
-  std::map<std::pair<const Cell*, int>, EarlyRead> early_reads;  ///< by cell and thread
+  /// Reads beside atomic operations of others, by cell and thread. They are no races if the
+  /// thread's own one follows, as in a loop around atomicCAS().
+  std::map<std::pair<const Cell*, int>, std::function<void()>> early_reads;
   std::map<const Cell*, ReadForUpdate> reads_for_update;
   std::map<std::int64_t, SharedRewrite> shared_rewrites;  ///< by word
 
@@ -400,7 +397,10 @@ void use(std::size_t byte, const unsigned char* place, bool writes, std::uintptr
     }
   }
   if (!m.in_atomic && !writes && is_concurrent(cell.added))
-    m.early_reads[{&cell, m.current}] = {number, code, other(cell.added), cell.added.code};
+    m.early_reads[{&cell, m.current}] = [=, thread = m.current, rival = other(cell.added),
+                                         rivals_code = cell.added.code] {
+      note(Fault::race, "shared", number, code, thread, rival, rivals_code);
+    };
   if (writes) {
     cell.set_in = m.block;
     if (const auto early = m.unset.find(&cell); early != m.unset.end()) {
@@ -424,8 +424,7 @@ void settle_stretch() {
   Machine& m = *machine;
   settle_shared_rewrites();
   m.reads_for_update.clear();
-  for (const auto& [where, read] : m.early_reads)
-    note(Fault::race, "shared", read.cell, read.code, where.second, read.other, read.others_code);
+  for (const auto& [where, tell] : m.early_reads) tell();
   m.early_reads.clear();
 }
 
@@ -523,8 +522,7 @@ void sum_up_warps() {
 }
 
 bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
-  return address >= reinterpret_cast<std::uintptr_t>(begin) &&
-         address < reinterpret_cast<std::uintptr_t>(end);
+  return address >= address_of(begin) && address < address_of(end);
 }
 
 /// Where an address lies.
@@ -548,23 +546,26 @@ Spot spot_of(std::uintptr_t address) {
       const std::int64_t cell = memory.cell_of(address);
       return {space, name, cell, cell >= 0 && cell < memory.samples()};
     }
-  const char *fixed = __start_lesson_shared + kSectionGuard,
-             *fixed_end = __stop_lesson_shared - kSectionGuard;
+  // Each between two guards.
+  const std::uintptr_t dynamic = address_of(m.dynamic);
   const struct {
     Space space;
-    const char *name, *guard, *begin, *end, *guard_end;
+    const char* name;
+    std::uintptr_t guard, begin, end, guard_end;
     std::size_t first;
   } areas[] = {
-      {Space::shared, "shared", __start_lesson_shared, fixed, fixed_end, __stop_lesson_shared, 0},
-      {Space::shared, "dynamic", m.dynamic - kDynamicGuard, m.dynamic, m.dynamic_end,
-       m.dynamic + kMostShared + kDynamicGuard, (static_shared() + 3) / 4 * 4},
-      {Space::constant, "constant", __start_lesson_constant,
-       __start_lesson_constant + kSectionGuard, __stop_lesson_constant - kSectionGuard,
-       __stop_lesson_constant, 0}};
-  for (const auto& [space, name, guard, begin, end, guard_end, first] : areas)
-    if (lies_between(address, guard, guard_end))
-      return {space, name, word_of(address, begin), lies_between(address, begin, end),
-              first + (address - reinterpret_cast<std::uintptr_t>(begin))};
+      {Space::shared, "shared", address_of(__start_lesson_shared),
+       address_of(__start_lesson_shared) + kSectionGuard,
+       address_of(__stop_lesson_shared) - kSectionGuard, address_of(__stop_lesson_shared), 0},
+      {Space::shared, "dynamic", dynamic - kDynamicGuard, dynamic, address_of(m.dynamic_end),
+       dynamic + kMostShared + kDynamicGuard, (static_shared() + 3) / 4 * 4},
+      {Space::constant, "constant", address_of(__start_lesson_constant),
+       address_of(__start_lesson_constant) + kSectionGuard,
+       address_of(__stop_lesson_constant) - kSectionGuard, address_of(__stop_lesson_constant), 0}};
+  for (const auto& area : areas)
+    if (address >= area.guard && address < area.guard_end)
+      return {area.space, area.name, word_of(address, area.begin),
+              address >= area.begin && address < area.end, area.first + (address - area.begin)};
   return {};
 }
 
@@ -803,45 +804,31 @@ const char* name_of(Fault fault) {
 }
 
 std::size_t static_shared() {
-  return std::size_t(__stop_lesson_shared - __start_lesson_shared) - 2 * kSectionGuard;
+  return address_of(__stop_lesson_shared) - address_of(__start_lesson_shared) - 2 * kSectionGuard;
 }
 
 int lane() {
   return machine->current % kLanes;
 }
 
-template <class T>
-static T exchanged(T value, int from, const void* return_address) {
-  static_assert(sizeof(T) == sizeof(float));
+unsigned exchange(unsigned value, int from) {
   Machine& m = *machine;
   Fiber& own = m.fibers[std::size_t(m.current)];
-  std::memcpy(&own.offered, &value, sizeof value);
+  own.offered = value;
   own.offers = true;
-  const auto code = reinterpret_cast<std::uintptr_t>(return_address);
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   wait_for_warp(code, false);
-  const int other = m.current / kLanes * kLanes + from;
-  T got;
-  if (other < int(m.fibers.size()) && m.fibers[std::size_t(other)].offers) {
-    std::memcpy(&got, &m.fibers[std::size_t(other)].offered, sizeof got);
-  } else {
-    // Nobody knows what a GPU gives here, so that whoever uses it must be seen to do so.
-    std::memset(&got, 0xff, sizeof got);
+  const std::size_t other = std::size_t(m.current / kLanes * kLanes + from);
+  // Nobody knows what a GPU gives for an absent lane, so whoever uses that must be seen to do so.
+  unsigned got = UINT_MAX;
+  if (other < m.fibers.size() && m.fibers[other].offers)
+    got = m.fibers[other].offered;
+  else
     note(Fault::absent_lane, "", from, code, m.current);
-  }
   // Nobody offers the next value before all have taken this one.
   wait_for_warp(code, false);
   own.offers = false;
   return got;
-}
-
-float exchange(float value, int from) {
-  return exchanged(value, from, __builtin_return_address(0));
-}
-int exchange(int value, int from) {
-  return exchanged(value, from, __builtin_return_address(0));
-}
-unsigned exchange(unsigned value, int from) {
-  return exchanged(value, from, __builtin_return_address(0));
 }
 
 Ballot ballot(bool brings) {
