@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "src/lab/try/runtime/guard.hpp"
+#include "src/lab/try/runtime/call.hpp"
 
 #undef memcpy
 #undef memmove
@@ -555,13 +555,13 @@ Spot spot_of(std::uintptr_t address) {
     std::size_t first;
   } areas[] = {
       {Space::shared, "shared", address_of(__start_lesson_shared),
-       address_of(__start_lesson_shared) + kSectionGuard,
-       address_of(__stop_lesson_shared) - kSectionGuard, address_of(__stop_lesson_shared), 0},
+       address_of(__start_lesson_shared) + kLessonGuard,
+       address_of(__stop_lesson_shared) - kLessonGuard, address_of(__stop_lesson_shared), 0},
       {Space::shared, "dynamic", dynamic - kDynamicGuard, dynamic, address_of(m.dynamic_end),
        dynamic + kMostShared + kDynamicGuard, (static_shared() + 3) / 4 * 4},
       {Space::constant, "constant", address_of(__start_lesson_constant),
-       address_of(__start_lesson_constant) + kSectionGuard,
-       address_of(__stop_lesson_constant) - kSectionGuard, address_of(__stop_lesson_constant), 0}};
+       address_of(__start_lesson_constant) + kLessonGuard,
+       address_of(__stop_lesson_constant) - kLessonGuard, address_of(__stop_lesson_constant), 0}};
   for (const auto& area : areas)
     if (address >= area.guard && address < area.guard_end)
       return {area.space, area.name, word_of(address, area.begin),
@@ -804,7 +804,7 @@ const char* name_of(Fault fault) {
 }
 
 std::size_t static_shared() {
-  return address_of(__stop_lesson_shared) - address_of(__start_lesson_shared) - 2 * kSectionGuard;
+  return address_of(__stop_lesson_shared) - address_of(__start_lesson_shared) - 2 * kLessonGuard;
 }
 
 int lane() {
