@@ -419,61 +419,58 @@ bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
          is_rim(place.thread_y, launch.block.height, launch.outputs.height);
 }
 
+/// What a fault means for the others and for the verdict.
+enum Meaning : unsigned {
+  explains_pixels = 1,  ///< so that wrong ones need no words
+  is_cause_itself = 2,  ///< it is a mistake for itself, whatever the outputs are
+  is_anywhere = 4,      ///< it is seen in many lines, and one sentence is enough
+  is_harmless = 8       ///< a kernel in which it was seen may be right
+};
+
 /// A fault that a run shows.
 struct FaultKind {
   std::string_view name;
+  unsigned meaning;
   std::string_view text;  ///< for people; words in braces are replaced
-  bool explains = false;  ///< wrong pixels, so that these need no words
-  bool is_cause = false;  ///< it is a mistake for itself, whatever the outputs are
-  /// It is seen in many lines, and one sentence is enough.
-  bool is_anywhere = false;
-  bool is_harmless = false;  ///< a kernel in which it was seen may be right
+
+  bool is(Meaning one) const { return (meaning & one) != 0; }
 };
 
 /// Causes stand before what comes of them.
 constexpr FaultKind kFaults[] = {
-    {"outside_write", "{who} writes {where}"},
-    {"outside_read", "{who} reads {where}", true},
-    {"write_to_input", "{who} writes {memory}[{cell}], which is an input", false, true},
-    {"left_barrier",
+    {"outside_write", 0, "{who} writes {where}"},
+    {"outside_read", explains_pixels, "{who} reads {where}"},
+    {"write_to_input", is_cause_itself, "{who} writes {memory}[{cell}], which is an input"},
+    {"left_barrier", explains_pixels | is_cause_itself,
      "only {threads} threads of a block reach this __syncthreads(), and the others have ended: a "
-     "return, or an if, stands before it, and every thread must reach it",
-     true, true},
-    {"other_barrier",
+     "return, or an if, stands before it, and every thread must reach it"},
+    {"other_barrier", explains_pixels | is_cause_itself,
      "threads of a block wait at different __syncthreads(), {threads} of them here: it stands in a "
-     "branch",
-     true, true},
-    {"lost_update",
+     "branch"},
+    {"lost_update", explains_pixels | is_cause_itself | is_anywhere,
      "{who} and {other} each read word {cell} of shared memory, change it and write it back, and "
-     "no barrier lies between, so that one change is lost: atomicAdd() is probably missing",
-     true, true, true},
-    {"race",
+     "no barrier lies between, so that one change is lost: atomicAdd() is probably missing"},
+    {"race", explains_pixels | is_cause_itself | is_anywhere,
      "{who} and {other} use word {cell} of shared memory, one of them to write, and no barrier "
-     "lies between: __syncthreads() is probably missing",
-     true, true, true},
-    {"early_shared",
+     "lies between: __syncthreads() is probably missing"},
+    {"early_shared", explains_pixels | is_anywhere,
      "{who} reads word {cell} of shared memory before a thread writes it: what loads it, and a "
-     "__syncthreads(), must stand before",
-     true, false, true},
-    {"absent_lane",
+     "__syncthreads(), must stand before"},
+    {"absent_lane", explains_pixels | is_cause_itself | is_anywhere | is_harmless,
      "{who} takes the value of lane {cell} of its warp in a shuffle in which that takes no part, "
-     "since it is not there, has ended or stands in another branch: nobody knows what it gets",
-     true, true, true, true},
-    {"unset_shared", "{who} reads word {cell} of shared memory, which no thread has written: {why}",
-     true, false, true},
-    {"twice", "{who} writes out[{cell}], which another thread{line} has written{why}"},
-    {"unset_output",
+     "since it is not there, has ended or stands in another branch: nobody knows what it gets"},
+    {"unset_shared", explains_pixels | is_anywhere,
+     "{who} reads word {cell} of shared memory, which no thread has written: {why}"},
+    {"twice", 0, "{who} writes out[{cell}], which another thread{line} has written{why}"},
+    {"unset_output", explains_pixels,
      "{who} reads out[{cell}], which nobody has written: out is not 0 at the start, unless the "
-     "host clears it, which --clear-out says, or 'out cleared' in the comment with the launch",
-     true},
-    {"same_shared",
+     "host clears it, which --clear-out says, or 'out cleared' in the comment with the launch"},
+    {"same_shared", is_anywhere | is_harmless,
      "{who} writes word {cell} of shared memory, where {other} has written the same, and no "
-     "barrier lies between: equal values do no harm, and one thread would do",
-     false, false, true, true},
-    {"same_twice",
+     "barrier lies between: equal values do no harm, and one thread would do"},
+    {"same_twice", is_harmless,
      "{who} writes out[{cell}], where another thread{line} has written the same: one of them works "
-     "in vain",
-     false, false, false, true}};
+     "in vain"}};
 constexpr std::string_view kBothWrite =
     "{who} and {other} both write word {cell} of shared memory, with no barrier between, and leave "
     "different values: two threads have one cell, so that its index is wrong";
@@ -485,7 +482,7 @@ std::size_t weight_of(const std::string& kind) {
 
 FaultKind fault_kind(const std::string& kind) {
   const std::size_t i = weight_of(kind);
-  return i < std::size(kFaults) ? kFaults[i] : FaultKind{kind, ""};
+  return i < std::size(kFaults) ? kFaults[i] : FaultKind{kind, 0, ""};
 }
 
 /// Where an access leads that lies outside, and why.
@@ -586,7 +583,7 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
 void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
     return other.kind == sentence.kind &&
-           (fault_kind(sentence.kind).is_anywhere || other.line == sentence.line);
+           (fault_kind(sentence.kind).is(is_anywhere) || other.line == sentence.line);
   });
   if (!is_known) to.push_back(std::move(sentence));
 }
@@ -653,7 +650,7 @@ class Judgement {
       if (finding.both_write && has_read_race) continue;
       if (finding.fault == "same_shared" && (lost.contains(line) || raced.contains(line))) continue;
       if (finding.fault == "absent_lane") continue;
-      add_once(fault_kind(finding.fault).is_harmless ? score_.remarks : score_.faults,
+      add_once(fault_kind(finding.fault).is(is_harmless) ? score_.remarks : score_.faults,
                sentence_of(finding, trial, launch_));
     }
     switch (run.end) {
@@ -683,7 +680,7 @@ class Judgement {
     for (const LessonFinding& finding : run.findings)
       if (finding.fault == "absent_lane" && !sentence.text.empty())
         add_once(score_.faults, sentence_of(finding, trial, launch_));
-    std::erase_if(faults, [](auto& fault) { return fault_kind(fault).is_harmless; });
+    std::erase_if(faults, [](auto& fault) { return fault_kind(fault).is(is_harmless); });
     const bool is_right = sentence.text.empty() && faults.empty();
     if (is_right) ++score_.right;
     const bool is_first_mask = mask_sides(trial) == mask_;
@@ -717,8 +714,9 @@ class Judgement {
     const bool is_told =
         cause == pixels_.end() ||
         (cause->kind != "transposed_tile" &&
-         std::ranges::any_of(score_.faults,
-                             [](auto& fault) { return fault_kind(fault.kind).is_cause; })) ||
+         std::ranges::any_of(
+             score_.faults,
+             [](auto& fault) { return fault_kind(fault.kind).is(is_cause_itself); })) ||
         (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
@@ -729,8 +727,9 @@ class Judgement {
       const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
       if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
       score_.faults.insert(score_.faults.begin(), *cause);
-    } else if (std::ranges::none_of(score_.faults,
-                                    [](auto& fault) { return fault_kind(fault.kind).explains; }) &&
+    } else if (std::ranges::none_of(
+                   score_.faults,
+                   [](auto& fault) { return fault_kind(fault.kind).is(explains_pixels); }) &&
                !pixels_.empty()) {
       // A fault in memory says more than the wrong outputs that it causes.
       add_once(score_.faults, pixels_.front());
