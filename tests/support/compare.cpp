@@ -83,23 +83,24 @@ std::optional<Finding> compare(const Problem& p, const Picture& out, const Truth
     for (int x = 0; x < p.out_width(); ++x) {
       for (int c = 0; c < p.channels; ++c, ++k) {
         const double is = out.get(x, y, c), real = truth.real[k];
-        std::ostringstream should_be;
+        // Samples are many, and a stream is made for the first that is wrong.
+        const auto wrong = [&](auto... should_be) {
+          std::ostringstream text;
+          text.precision(9);
+          (text << ... << should_be);
+          return Finding{{x, y, c}, is, text.str()};
+        };
         if (exact) {
-          if (is == (*truth.exact)[k]) continue;
-          should_be << "exactly " << int((*truth.exact)[k]);
+          if (is != (*truth.exact)[k]) return wrong("exactly ", int((*truth.exact)[k]));
         } else if (!std::isfinite(truth.largest)) {
           // In a picture with NaN or infinities, only the presence of NaN is compared, and only in
           // the direct family: another order of operations may give others.
-          if (family != Family::direct || std::isnan(is) == std::isnan(real)) continue;
-          should_be << real;
+          if (family == Family::direct && std::isnan(is) != std::isnan(real)) return wrong(real);
         } else {
-          if (std::abs(is - saturated(real, p.depth)) <= allowed + kSlack * (1 + std::abs(real))) {
-            continue;
-          }
-          should_be.precision(9);
-          should_be << saturated(real, p.depth) << " +- " << allowed;
+          const double wanted = saturated(real, p.depth);
+          if (!(std::abs(is - wanted) <= allowed + kSlack * (1 + std::abs(real))))
+            return wrong(wanted, " +- ", allowed);
         }
-        return Finding{{x, y, c}, is, should_be.str()};
       }
     }
   }
