@@ -2,10 +2,11 @@
 """Makes mutants of the program, and says which of them the tests kill.
 
     tests/mutants.py make COUNT SEED FOLDER... >LIST    a mistake each in random lines below the folders
-    tests/mutants.py run BUILD LIST                     applies, builds and tests one after the other, and takes it back
+    tests/mutants.py run BUILD LIST [short]             applies, builds and tests one after the other, and takes it back
 
 A line of LIST is FILE, LINE, what stood there and what stands there now, with tabs between. The tests that are run are those
-of the mutant's folder: first as tests/run.sh runs them, then, if all pass, as `tests/run.sh full` does. Run it in a worktree
+of the mutant's folder: first as tests/run.sh runs them, then, if all pass and the last word is not short, as `tests/run.sh
+full` does. Run it in a worktree
 of its own, where nothing else changes files. A mutant that survives both is a gap, or it has no effect.
 """
 import os
@@ -68,9 +69,9 @@ def passes(build, tests, size):
     return (done.returncode == 0, ", ".join(failed) or "ctest")
 
 
-def judge(build, path):
+def judge(build, path, sizes):
     first, more = next(tests for folder, *tests in TESTS if path.startswith(folder))
-    for size in ("short", "full"):
+    for size in sizes:
         for tests in (first, more):
             good, by = passes(build, tests, size)
             if not good:
@@ -78,7 +79,7 @@ def judge(build, path):
     return "SURVIVES"
 
 
-def run(build, names):
+def run(build, names, sizes=("short", "full")):
     with open(names, encoding="utf-8") as listed:
         mutants = [line.rstrip("\n").split("\t") for line in listed if line.strip()]
     for path, number, old, new in mutants:
@@ -92,7 +93,7 @@ def run(build, names):
             changed.write("\n".join(lines))
         try:
             built = subprocess.run(os.environ.get("BUILD", f"cmake --build {build} -j 2"), shell=True, capture_output=True, check=False)
-            verdict = judge(build, path) if built.returncode == 0 else "does not compile"
+            verdict = judge(build, path, sizes) if built.returncode == 0 else "does not compile"
         finally:
             subprocess.run(["git", "checkout", "-q", "--", path], check=True)
         print(f"{path}:{number}: {verdict}\n  -{old.strip()}\n  +{new.strip()}", flush=True)
@@ -102,7 +103,7 @@ if __name__ == "__main__":
     os.chdir(REPOSITORY)
     if len(sys.argv) > 4 and sys.argv[1] == "make":
         make(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
-    elif len(sys.argv) == 4 and sys.argv[1] == "run":
-        run(sys.argv[2], sys.argv[3])
+    elif len(sys.argv) in (4, 5) and sys.argv[1] == "run":
+        run(sys.argv[2], sys.argv[3], *[[size] for size in sys.argv[4:]])
     else:
         sys.exit(__doc__)
