@@ -305,15 +305,34 @@ TEST_CASE("failures end no other, unless asked") {
 }
 
 TEST_CASE("while a result waits for the disk, its core takes the next picture") {
+  // A commit holds its file open as long as it lives.
+  class OpenFiles {
+   public:
+    std::shared_ptr<int> open(const std::string& name) {
+      const std::lock_guard lock(mutex_);
+      const auto file = std::make_shared<int>();
+      files_[name] = file;
+      return file;
+    }
+    bool is_closed(const std::string& name) {
+      const std::lock_guard lock(mutex_);
+      return files_.at(name).expired();
+    }
+
+   private:
+    std::mutex mutex_;
+    std::map<std::string, std::weak_ptr<int>> files_;
+  };
   // A disk that is done with the first picture when another has begun, or after a while.
   class SlowDisk : public Lane {
    public:
-    SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken)
-        : begun_(begun), overtaken_(overtaken) {}
+    SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken, OpenFiles& files)
+        : begun_(begun), overtaken_(overtaken), files_(files) {}
     FileReport filter(Passage& passage) override {
       passage.admission.admit(passage, 10, true);
       const int before = ++begun_;
-      passage.commit = [&begun = begun_, &overtaken = overtaken_, before] {
+      passage.commit = [&begun = begun_, &overtaken = overtaken_, before,
+                        file = files_.open(passage.job.in)] {
         const auto end = Clock::now() + std::chrono::milliseconds(before == 1 ? 500 : 0);
         while (begun == before && Clock::now() < end)
           std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -322,18 +341,21 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
       return {};
     }
     std::atomic<int>&begun_, &overtaken_;
+    OpenFiles& files_;
   };
   for (const std::int64_t most : {0, 1000}) {
     CAPTURE(most);
     std::atomic<int> begun{0}, overtaken{0};
     std::set<std::string> done;
+    OpenFiles files;
     Heard events([&](const PictureOutcome& result) {
       CHECK(result.outcome == Outcome::filtered);
+      CHECK(files.is_closed(result.job->in));
       CHECK(done.insert(result.job->in).second);
     });
     Batch batch = batch_on(1);
     batch.max_memory = most;
-    Lanes lanes([&] { return std::make_unique<SlowDisk>(begun, overtaken); });
+    Lanes lanes([&] { return std::make_unique<SlowDisk>(begun, overtaken, files); });
     filter_jobs(jobs_of(2), batch, lanes, events);
     CHECK(done.size() == 2);
     // What waits takes memory that no limit foresees.
