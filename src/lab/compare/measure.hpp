@@ -7,6 +7,7 @@
 
 #include "src/auto/choice.hpp"
 #include "src/lab/compare/comparison.hpp"
+#include "src/lab/compare/piece.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
@@ -18,5 +19,14 @@ using Progress = std::function<void(const std::string& what)>;
 /// at all; what fails in one row is told in that row.
 Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
                    const Machine& machine, DeviceLimits& limits, const Progress& progress);
+
+/// The piece on which all these are counted in the emulator, since counts on pieces of different
+/// size cannot be compared: their edges weigh differently. By estimate patience allows it to each.
+PieceSize emulated_piece(const Bench& bench, const std::vector<Contender>& contenders);
+
+/// Runs the contender there, on `piece` or else on as large a piece of the picture as patience
+/// allows. A refusal or a failure is told in the row.
+Row measure_row(Bench& bench, const Contender& contender, const Location& location,
+                const PieceSize* piece = nullptr);
 
 }  // namespace convfilt

@@ -1,31 +1,17 @@
 /// An explanation in words.
 #pragma once
 
-#include <concepts>
 #include <string>
 
 #include "src/base/suggest.hpp"
 #include "src/lab/explain/explain.hpp"
+#include "src/lab/joined.hpp"
 
 namespace convfilt {
 
 /// Lines under headings, numbers with the sums they come from; differences of formula and count
 /// last, in capitals.
 std::string to_text(const Explanation& explanation);
-
-/// Words and whole numbers, one after the other.
-template <class... Words>
-std::string joined(const Words&... words) {
-  std::string text;
-  const auto add = [&](const auto& word) {
-    if constexpr (std::integral<std::decay_t<decltype(word)>>)
-      text += std::to_string(word);
-    else
-      text += word;
-  };
-  (add(words), ...);
-  return text;
-}
 
 /// A number as text: whole ones as they are, others with four decimals at most.
 std::string short_number(double value);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/devices.hpp"
@@ -93,11 +94,11 @@ double kernel_ms(const TunePoint& point, const Strategy& strategy) {
   PlanOptions how;
   how.device = point.device.ordinal;
   const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
-  std::vector<double> ms = plan->time_resident(point.picture.view(), kLeastRuns);
+  PictureView<const std::byte> in = point.picture.view();
+  const std::vector<double> ms = times_within(point.grid.budget_ms, point.grid.runs, [&](int runs) {
+    return plan->time_resident(std::exchange(in, {}), runs);
+  });
   if (ms.empty()) throw DeviceMemoryError("the device has too little memory to keep it there");
-  const int runs =
-      runs_within(point.grid.budget_ms, spread_of(ms).median, kLeastRuns, point.grid.runs);
-  if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
   const double median = spread_of(ms).median;
   if (!(median > 0)) throw DeviceError("its kernels took no time; measure again");
   return median;

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/registry.hpp"
-#include "src/lab/explain/cell_kinds.hpp"
+#include "src/lab/explain/panel.hpp"
 #include "src/lab/explain/tile_picture.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
