@@ -72,7 +72,7 @@ const FilterLine kFilters[] = {
        return mask_filter(
            values.finished(sharpen_mask(values.number("--amount"), values.number("--sigma"))));
      }},
-    {{"edge", "Find where brightness changes: Sobel, Scharr, Prewitt, Laplacian, LoG",
+    {{"edge", "Find edges: Sobel, Scharr, Prewitt, Laplacian, LoG",
       "Find edges: bright where a colour changes fast, black where it does not.\n",
       "  convfilt edge photo.jpg edges.png                length of the Sobel gradient\n"
       "  convfilt edge photo.jpg upright.png --direction x\n"
