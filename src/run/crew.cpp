@@ -1,4 +1,4 @@
-#include "src/run/batch_crew.hpp"
+#include "src/run/crew.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +9,6 @@
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/device_pictures.hpp"
-#include "src/run/picture_file.hpp"
 #include "src/run/tell.hpp"
 
 namespace convfilt {
