@@ -15,6 +15,7 @@
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
+#include "src/run/batch_crew.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/journal.hpp"
 #include "src/run/merge.hpp"
