@@ -19,9 +19,9 @@
 #include "src/run/codec_choice.hpp"
 #include "src/run/journal.hpp"
 #include "src/run/merge.hpp"
+#include "src/run/report.hpp"
 #include "src/run/run.hpp"
 #include "src/run/schedule.hpp"
-#include "src/run/tell.hpp"
 
 namespace convfilt {
 namespace {
