@@ -18,9 +18,9 @@
 #include "src/run/batch_crew.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/journal.hpp"
+#include "src/run/report.hpp"
 #include "src/run/run.hpp"
 #include "src/run/schedule.hpp"
-#include "src/run/tell.hpp"
 
 namespace convfilt {
 namespace {

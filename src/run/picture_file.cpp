@@ -1,5 +1,3 @@
-#include "src/run/picture_file.hpp"
-
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
@@ -12,6 +10,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/filter/bands.hpp"
+#include "src/run/passage.hpp"
 
 namespace convfilt {
 namespace {

@@ -10,7 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
-#include "src/run/picture_file.hpp"
+#include "src/run/passage.hpp"
 #include "tests/support/gif_files.hpp"
 #include "tests/support/picture_files.hpp"
 

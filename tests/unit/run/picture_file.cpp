@@ -1,5 +1,5 @@
 /// Pictures from file to file, in bands on any number of threads.
-#include "src/run/picture_file.hpp"
+#include "src/run/passage.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "src/run/tell.hpp"
+#include "src/run/report.hpp"
 
 #include <algorithm>
 #include <cstdio>
