@@ -753,15 +753,20 @@ class Judgement {
     const bool may_be_not_a_number = std::ranges::none_of(run.findings, [](const auto& finding) {
       return finding.fault == "outside_read" || finding.fault == "absent_lane";
     });
+    bool measures = true;
     oracle.all_of([&](const Cell& cell) {
       const auto place = std::size_t(oracle.place_of(cell));
       const double expected = oracle.at(cell), got = double(run.out[place]),
                    error = is_written(run, place) ? std::abs(got - expected) : std::nan("");
-      raise(score_.absolute_error, error);
-      raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
-      if (const double most = oracle.tolerance(expected); most > 0)
-        raise(score_.of_tolerance, error / most);
-      score_.is_off = score_.is_off || error > oracle.rounding();
+      // Behind an output that is no number, errors of the picture say nothing.
+      if (measures) {
+        raise(score_.absolute_error, error);
+        raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
+        if (const double most = oracle.tolerance(expected); most > 0)
+          raise(score_.of_tolerance, error / most);
+        score_.is_off = score_.is_off || error > oracle.rounding();
+        measures = !std::isnan(score_.absolute_error);
+      }
       ++score_.outputs;
       score_.right_outputs += std::abs(got - expected) <= oracle.allowed(expected) ? 1 : 0;
       score_.has_not_a_number = score_.has_not_a_number || (may_be_not_a_number && std::isnan(got));
