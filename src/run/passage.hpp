@@ -10,7 +10,7 @@
 
 #include "src/base/atomic_file.hpp"
 #include "src/picture/io.hpp"
-#include "src/run/arena.hpp"
+#include "kernels/backend/host/arena.hpp"
 #include "src/run/batch.hpp"
 
 namespace convfilt {
