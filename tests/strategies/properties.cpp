@@ -181,7 +181,7 @@ TEST_CASE("bands: little device memory, the same bytes") {
     if (runner.device != DeviceKind::cpu) CHECK(bands > 1);
   };
   for (const Mask& mask : masks) {
-    for_each_problem(70, 76, mask.width > 31 ? 1 : 2, mask, check);
+    for_each_problem(70, 150, mask.width > 31 ? 1 : 2, mask, check);
   }
 }
 

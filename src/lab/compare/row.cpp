@@ -21,7 +21,7 @@ constexpr double kProbeMs = 20;
 /// A row is given up if its smallest possible run would take longer than this many milliseconds.
 constexpr double kPatienceMs = 30'000;
 
-/// How many times as large the piece of the next run may be.
+/// How many times as large the crop of the next run may be.
 constexpr double kLargestStep = 64;
 
 constexpr double kOperationsPerTap = 2;
@@ -55,8 +55,8 @@ Counted counted_of(const Counts& counts, double outputs, double taps, bool by_li
 
 /// The largest of the sizes that stays within the budget where an output costs so much; at least
 /// the first.
-const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budget, double cost) {
-  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), [&](const PieceSize& size) {
+const CropSize& largest_within(const std::vector<CropSize>& sizes, double budget, double cost) {
+  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), [&](const CropSize& size) {
     return cost * size.outputs <= budget;
   });
   return last == sizes.rend() ? sizes.front() : *last;
@@ -78,32 +78,31 @@ class Trial {
   Trial(Bench& bench, const Contender& contender, const Location& location)
       : bench_(bench), contender_(contender), location_(location) {}
 
-  /// Runs on `piece`, or else on as large a piece as patience allows; on a GPU that is the whole.
-  void run(const PieceSize* piece) {
+  /// Runs on `crop`, or else on as large a crop as patience allows; on a GPU that is the whole.
+  void run(const CropSize* crop) {
     const double budget = budget_ms(bench_, location_.kind);
-    const std::vector<PieceSize>& sizes = bench_.sizes();
+    const std::vector<CropSize>& sizes = bench_.sizes();
     const Workload work = workload_of(bench_, contender_);
     const double in_emulator = 1e3 * emulator_seconds(work, bench_.threads());
     if (location_.kind == DeviceKind::emulator) check_patience(in_emulator);
-    if (piece || location_.kind == DeviceKind::cuda) return run_on(piece ? *piece : sizes.back());
+    if (crop || location_.kind == DeviceKind::cuda) return run_on(crop ? *crop : sizes.back());
     check_patience(1e3 * cpu_seconds(work, bench_.threads(), cpu_rates(bench_.machine)));
     // A kernel's source in plain loops is about as slow on the CPU as in the emulator. Runs on
-    // smaller pieces find the largest, since what a strategy costs is not known beforehand.
-    PieceSize size = largest_within(sizes, kProbeMs, in_emulator / sizes.back().outputs);
+    // smaller crops find the largest, since what a strategy costs is not known beforehand.
+    CropSize size = largest_within(sizes, kProbeMs, in_emulator / sizes.back().outputs);
     for (;;) {
       run_on(size);
-      const PieceSize& larger =
-          largest_within(sizes, budget / (1 + kLeastRuns), ms_ / size.outputs);
+      const CropSize& larger = largest_within(sizes, budget / (1 + kLeastRuns), ms_ / size.outputs);
       if (larger.outputs <= size.outputs) return;
-      // The rate of a small piece says little about one much larger.
-      const PieceSize& step = largest_within(sizes, kLargestStep * size.outputs, 1);
+      // The rate of a small crop says little about one much larger.
+      const CropSize& step = largest_within(sizes, kLargestStep * size.outputs, 1);
       size = step.outputs > size.outputs && step.outputs < larger.outputs ? step : larger;
     }
   }
 
-  const Piece& piece() const { return *piece_; }
+  const Crop& crop() const { return *crop_; }
 
-  Accuracy accuracy(Family family) { return piece_->judge(result_, family); }
+  Accuracy accuracy(Family family) { return crop_->judge(result_, family); }
 
   /// Milliseconds of several runs.
   std::vector<double> times() {
@@ -124,7 +123,7 @@ class Trial {
     }
     std::optional<Counted> counted;
     if (location_.kind == DeviceKind::emulator)
-      counted = counted_of(plan_->counts(), piece_->outputs(), double(taps_read(piece_->problem())),
+      counted = counted_of(plan_->counts(), crop_->outputs(), double(taps_read(crop_->problem())),
                            by_library);
     else if (block)
       counted = counted_of(*block, outputs, taps_of(bench_.problem) * outputs, false);
@@ -143,15 +142,15 @@ class Trial {
     times.ms = spread_of(ms);
     times.runs = int(ms.size());
     const double seconds = times.ms.median / 1e3;
-    const double bytes = 2.0 * double(piece_->bytes());
-    const double operations = kOperationsPerTap * taps_of(piece_->problem()) * piece_->outputs();
-    // A copy of a small piece takes the time to begin it.
+    const double bytes = 2.0 * double(crop_->bytes());
+    const double operations = kOperationsPerTap * taps_of(crop_->problem()) * crop_->outputs();
+    // A copy of a small crop takes the time to begin it.
     const std::size_t whole = bench_.whole().bytes();
     const double copy =
-        bench_.limits.copy_ms(location_, whole) / 1e3 * double(piece_->bytes()) / double(whole);
+        bench_.limits.copy_ms(location_, whole) / 1e3 * double(crop_->bytes()) / double(whole);
     const double peak = bench_.limits.peak(location_).fp32;
     const double arithmetic = peak > 0 ? operations / peak : 0;
-    times.pixels_per_second = piece_->outputs() / piece_->problem().channels / seconds;
+    times.pixels_per_second = crop_->outputs() / crop_->problem().channels / seconds;
     times.bytes_per_second = bytes / seconds;
     times.copies = seconds / copy;
     times.intensity = operations / bytes;
@@ -162,30 +161,30 @@ class Trial {
     if (location_.kind != DeviceKind::cuda)
       times.own_intensity = times.intensity;
     else if (const auto of_output =
-                 bytes_per_output(*contender_.strategy, piece_->problem(), contender_.tuning))
-      times.own_intensity = kOperationsPerTap * taps_of(piece_->problem()) / *of_output;
+                 bytes_per_output(*contender_.strategy, crop_->problem(), contender_.tuning))
+      times.own_intensity = kOperationsPerTap * taps_of(crop_->problem()) / *of_output;
     return times;
   }
 
  private:
-  void run_on(const PieceSize& size) {
-    piece_ = &bench_.piece(size);
+  void run_on(const CropSize& size) {
+    crop_ = &bench_.crop(size);
     PlanOptions how;
     how.device = location_.ordinal;
     how.threads = bench_.options.threads;
     how.padded_pitch = bench_.options.padded_pitch;
     how.tuning = contender_.tuning;
-    plan_ = contender_.strategy->prepare(piece_->problem(), location_.kind, how);
-    result_ = piece_->blank_result();
+    plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind, how);
+    result_ = crop_->blank_result();
     const auto start = std::chrono::steady_clock::now();
     timing_ = run_again();
     ms_ =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
 
-  Timing run_again() { return plan_->run(piece_->in(), result_.view()); }
+  Timing run_again() { return plan_->run(crop_->in(), result_.view()); }
 
-  /// Throws where the smallest piece would take too long, if the whole picture took so many
+  /// Throws where the smallest crop would take too long, if the whole picture took so many
   /// milliseconds.
   void check_patience(double whole_ms) const {
     const double ms = whole_ms * bench_.sizes().front().outputs / bench_.sizes().back().outputs;
@@ -210,7 +209,7 @@ class Trial {
     // The first run may include the loading of kernels; if a second one is as long, it suffices.
     if (timing_.bands == 1 && timing_.kernel_ms > budget)
       if (const double again = run_again().kernel_ms; again > budget) return {again};
-    PictureView<const std::byte> in = piece_->in();
+    PictureView<const std::byte> in = crop_->in();
     const auto run = [&](int runs) { return plan_->time_resident(std::exchange(in, {}), runs); };
     const std::vector<double> times = times_within(budget, bench_.options.repeats, run);
     if (times.empty())
@@ -222,10 +221,10 @@ class Trial {
   Bench& bench_;
   const Contender& contender_;
   const Location& location_;
-  Piece* piece_ = nullptr;
+  Crop* crop_ = nullptr;
   std::unique_ptr<Plan> plan_;
   Image result_;
-  Timing timing_;  ///< what the first run on the piece says of itself
+  Timing timing_;  ///< what the first run on the crop says of itself
   double ms_ = 0;  ///< that run's time, with all copies
 };
 
@@ -244,7 +243,7 @@ std::string why_not_there(const Strategy& strategy, const Location& location,
 
 }  // namespace
 
-PieceSize emulated_piece(const Bench& bench, const std::vector<Contender>& contenders) {
+CropSize emulated_crop(const Bench& bench, const std::vector<Contender>& contenders) {
   double seconds = 0;
   for (const Contender& contender : contenders)
     if (contender.strategy->refusal(bench.problem, contender.tuning).empty())
@@ -254,7 +253,7 @@ PieceSize emulated_piece(const Bench& bench, const std::vector<Contender>& conte
 }
 
 Row measure_row(Bench& bench, const Contender& contender, const Location& location,
-                const PieceSize* piece) {
+                const CropSize* crop) {
   const Strategy& strategy = *contender.strategy;
   Row row;
   row.contender = name_of(contender);
@@ -271,9 +270,9 @@ Row measure_row(Bench& bench, const Contender& contender, const Location& locati
   }
   try {
     Trial trial(bench, contender, location);
-    trial.run(piece);
-    row.width = trial.piece().problem().width;
-    row.height = trial.piece().problem().height;
+    trial.run(crop);
+    row.width = trial.crop().problem().width;
+    row.height = trial.crop().problem().height;
     row.accuracy = trial.accuracy(row.family);
     row.counted = trial.counted();
     if (location.kind != DeviceKind::emulator) row.times = trial.judged(trial.times());

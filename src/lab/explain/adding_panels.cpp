@@ -1,4 +1,4 @@
-#include "src/lab/explain/adding_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 
 #include <algorithm>
 

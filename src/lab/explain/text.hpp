@@ -20,8 +20,4 @@ std::string short_number(double value);
 /// such block.
 std::int64_t atomic_adds_of(const Explanation& e);
 
-/// The outputs that count as a block's own, and their taps.
-std::int64_t outputs_of(const Geometry& geometry);
-std::int64_t taps_of(const Geometry& geometry, const Mask& mask);
-
 }  // namespace convfilt

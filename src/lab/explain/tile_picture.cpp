@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/lab/explain/adding_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 #include "src/lab/explain/block_trace.hpp"
 #include "src/lab/explain/count_reads.hpp"
 #include "src/lab/explain/panel.hpp"
 #include "src/lab/explain/text.hpp"
-#include "src/lab/explain/thread_panels.hpp"
 
 namespace convfilt {
 namespace {

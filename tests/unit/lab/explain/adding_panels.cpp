@@ -1,5 +1,5 @@
 /// The launches that pictures number are those in which the emulator saw the blocks run.
-#include "src/lab/explain/adding_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 
 #include <doctest/doctest.h>
 

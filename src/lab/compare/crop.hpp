@@ -1,4 +1,4 @@
-/// A picture that strategies are compared on, and pieces of it, with what results are held against.
+/// A picture that strategies are compared on, and crops of it, with what results are held against.
 #pragma once
 
 #include <map>
@@ -27,10 +27,10 @@ struct Setup {
 
 /// A part of the picture with its problem. It computes the real-valued result when first asked to
 /// judge.
-class Piece {
+class Crop {
  public:
   /// The part of that size in the picture's middle.
-  Piece(const Setup& setup, int width, int height);
+  Crop(const Setup& setup, int width, int height);
 
   const Problem& problem() const { return problem_; }
   PictureView<const std::byte> in() const { return picture_.view(); }
@@ -67,28 +67,28 @@ class Piece {
   std::map<std::string_view, Reference> references_;  ///< by strategy
 };
 
-/// How large a piece of the picture is.
-struct PieceSize {
+/// How large a crop of the picture is.
+struct CropSize {
   int width = 0, height = 0;  ///< in pixels
   double outputs = 0;         ///< samples of its result
 };
 
-/// A setup and its pieces by size: the whole picture and pieces from its middle.
+/// A setup and its crops by size: the whole picture and crops from its middle.
 class Bench : public Setup {
  public:
   explicit Bench(const Setup& setup);
 
-  /// The pieces' sizes, the smallest first and the whole picture last. Whole tiles fill the results
+  /// The crops' sizes, the smallest first and the whole picture last. Whole tiles fill the results
   /// of all but the whole.
-  const std::vector<PieceSize>& sizes() const { return sizes_; }
+  const std::vector<CropSize>& sizes() const { return sizes_; }
 
-  /// The piece of one of sizes().
-  Piece& piece(const PieceSize& size);
-  Piece& whole() { return piece(sizes_.back()); }
+  /// The crop of one of sizes().
+  Crop& crop(const CropSize& size);
+  Crop& whole() { return crop(sizes_.back()); }
 
  private:
-  std::vector<PieceSize> sizes_;
-  std::map<std::pair<int, int>, std::unique_ptr<Piece>> pieces_;
+  std::vector<CropSize> sizes_;
+  std::map<std::pair<int, int>, std::unique_ptr<Crop>> crops_;
 };
 
 }  // namespace convfilt

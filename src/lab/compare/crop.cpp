@@ -1,4 +1,4 @@
-#include "src/lab/compare/piece.hpp"
+#include "src/lab/compare/crop.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace convfilt {
 namespace {
 
-/// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
+/// Result sides of crops, in pixels. Multiples of 32, the teaching kernels' tiles.
 constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
 
 /// The strategies whose bytes on the CPU are right for the direct family and for the separable
@@ -35,7 +35,7 @@ double share_that_differs(const Image& a, int at, const Image& b, int other_at, 
 
 }  // namespace
 
-Piece::Piece(const Setup& setup, int width, int height)
+Crop::Crop(const Setup& setup, int width, int height)
     : setup_(setup),
       problem_(setup.problem),
       picture_(setup.picture.part((problem_.width - width) / 2, (problem_.height - height) / 2,
@@ -44,20 +44,20 @@ Piece::Piece(const Setup& setup, int width, int height)
   problem_.height = height;
 }
 
-Image Piece::blank_result() const {
+Image Crop::blank_result() const {
   return Image(problem_.out_width(), problem_.out_height(), problem_.channels, problem_.depth);
 }
 
-double Piece::outputs() const {
+double Crop::outputs() const {
   return double(problem_.out_width()) * problem_.out_height() * problem_.channels;
 }
 
-std::size_t Piece::bytes() const {
+std::size_t Crop::bytes() const {
   const double samples = double(problem_.width) * problem_.height * problem_.channels + outputs();
   return std::size_t(samples) * size_of(problem_.depth) / 2;
 }
 
-Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) {
+Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
   Reference reference;
   const int height = problem_.out_height();
   const double patience = setup_.options.reference_patience;
@@ -84,7 +84,7 @@ Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) 
   return reference;
 }
 
-const Piece::Reference& Piece::reference(std::string_view name, Family family) {
+const Crop::Reference& Crop::reference(std::string_view name, Family family) {
   const auto [known, is_new] = references_.try_emplace(name);
   if (is_new)
     for (const Strategy* strategy : setup_.machine.strategies)
@@ -92,7 +92,7 @@ const Piece::Reference& Piece::reference(std::string_view name, Family family) {
   return known->second;
 }
 
-Accuracy Piece::judge(const Image& result, Family family) {
+Accuracy Crop::judge(const Image& result, Family family) {
   if (truth_.empty()) {
     check_ = places_to_check(problem_);
     truth_ = true_results(problem_, in(), check_.places, setup_.options.threads);
@@ -119,12 +119,12 @@ Accuracy Piece::judge(const Image& result, Family family) {
 }
 
 Bench::Bench(const Setup& setup) : Setup(setup) {
-  Problem piece = problem;
+  Problem crop = problem;
   const auto add = [&](int width, int height) {
-    piece.width = width;
-    piece.height = height;
+    crop.width = width;
+    crop.height = height;
     sizes_.push_back(
-        {width, height, double(piece.out_width()) * piece.out_height() * problem.channels});
+        {width, height, double(crop.out_width()) * crop.out_height() * problem.channels});
   };
   const bool valid = problem.mode == Mode::valid;
   for (const int side : kSides) {
@@ -136,10 +136,10 @@ Bench::Bench(const Setup& setup) : Setup(setup) {
   add(problem.width, problem.height);
 }
 
-Piece& Bench::piece(const PieceSize& size) {
-  auto& piece = pieces_[{size.width, size.height}];
-  if (!piece) piece = std::make_unique<Piece>(*this, size.width, size.height);
-  return *piece;
+Crop& Bench::crop(const CropSize& size) {
+  auto& crop = crops_[{size.width, size.height}];
+  if (!crop) crop = std::make_unique<Crop>(*this, size.width, size.height);
+  return *crop;
 }
 
 }  // namespace convfilt
