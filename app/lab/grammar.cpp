@@ -224,7 +224,7 @@ void declare(Binder& binder, CompareCommand& command) {
 
   binder.group("Results", true);
   binder.option("--from", "FILE", command.from,
-                "Measure nothing: read what --json=FILE wrote, for example to draw it");
+                "Show or draw what --json=FILE wrote; measure nothing");
   binder.output("--json", command.json, "As JSON, instead of the table, or to FILE");
   binder.output("--csv", command.csv, "As CSV, a line for each row, likewise");
   binder.output("--markdown", command.markdown, "As Markdown, likewise");

@@ -55,7 +55,7 @@ all 100
 export COLUMNS=80
 all 80
 # Lines that people read as paragraphs are not broken twice: the defaults in help, and below the drawing of a mask.
-convfilt blur --help | grep -x '  *line is such as border = "reflect"; lines below \[blur\]' >said || fail "help breaks its defaults twice"
+convfilt blur --help | grep -x '  *line reads, for example, border = "reflect"; lines' >said || fail "help breaks its defaults twice"
 convfilt mask show sobel_x | grep -x "edges; '@' is 8.00, blank is 0" >said || fail "mask show breaks its last sentence twice"
 # A width below 80 counts as 80. A width that is no number counts as unknown.
 COLUMNS=20 fits 80 convfilt list strategies
