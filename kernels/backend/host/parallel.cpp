@@ -7,8 +7,8 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
+#include <vector>
 
 #include "kernels/backend/host/arena.hpp"
 
@@ -44,30 +44,32 @@ void parallel_for(int count, int threads, const std::function<void(int, int)>& t
     }
   };
   const int workers = std::min(threads, count);
-  const auto share_work = [&] {
-    oneapi::tbb::task_group others;
+  // `start(worker)` has another thread do work(worker).
+  const auto share_work = [&](const auto& start) {
     try {
-      for (int worker = 1; worker < workers; ++worker) others.run([&, worker] { work(worker); });
+      for (int worker = 1; worker < workers; ++worker) start(worker);
     } catch (const std::exception&) {
-      // There is no memory for more tasks. Those that there are, and this thread, do the work.
+      // The system gives no more threads, or no memory. This thread and those that run do the work.
     }
     work(0);
-    others.wait();
   };
-  std::optional<Arena> own;
-  Arena* arena = Arena::current();
-  try {
-    if (!arena && workers > 1) arena = &own.emplace(workers);
-  } catch (const std::exception&) {
-    // There is no memory for an arena. This thread does the work.
-  }
+  Arena* const arena = Arena::current();
   if (arena && workers > 1) {
     // Others share their work at the same time, so `workers` threads may be too few.
     arena->grow_to_room();
     // While it waits for the others, this thread must begin nothing else.
-    arena->execute([&] { oneapi::tbb::this_task_arena::isolate(share_work); });
+    oneapi::tbb::this_task_arena::isolate([&] {
+      oneapi::tbb::task_group others;
+      share_work([&](int worker) { others.run([&work, worker] { work(worker); }); });
+      others.wait();
+    });
   } else {
-    work(0);
+    // An Arena keeps all oneTBB of the process from starting threads, and takes longer to make than
+    // threads take to start. So a library's caller, who has a oneTBB of their own, gets threads.
+    std::vector<std::thread> others;
+    others.reserve(std::size_t(workers));
+    share_work([&](int worker) { others.emplace_back(work, worker); });
+    for (std::thread& other : others) other.join();
   }
   if (failure) std::rethrow_exception(failure);
 }
