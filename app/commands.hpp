@@ -1,4 +1,4 @@
-/// What a filter command is, and what the commands share.
+/// A filter command, and the parts that commands share.
 #pragma once
 
 #include <string>

@@ -20,9 +20,8 @@ constexpr SettingInfo kInfos[] = {
     {"halo", "how the halo is loaded", kHaloWords},
     {"tile",
      "side of the output tile, or columns x rows such as 32x8. Up to 32, or up to 1024 for masks "
-     "of "
-     "one row, whose blocks have one row; tiled-in takes at most 1024 threads, those of the halo "
-     "included; winograd takes 2 or 4",
+     "of one row, whose blocks have one row; tiled-in takes at most 1024 threads, those of the "
+     "halo included; winograd takes 2 or 4",
      {},
      1,
      1024,

@@ -217,7 +217,7 @@ void declare(Binder& binder, FilterCommand& command) {
   binder.option("--region", "X,Y,W,H", read_region,
                 "Filter only these pixels; the others stay as they were");
   binder.choice("--output", mapping.negative, kNegatives,
-                "What becomes of responses below 0. clamp makes them 0, abs makes them positive, "
+                "How to store responses below 0: clamp makes them 0, abs makes them positive, "
                 "signed adds half of each response to the middle of the range");
 
   file_options(binder, command.batch);

@@ -40,7 +40,7 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
-/// What decides how a picture is cut into tiles. Rows have `behind` pixels behind a tile's last.
+/// The sizes of tiles follow from this. Rows have `behind` pixels behind a tile's last.
 struct Tiling {
   TileCost cost;
   std::int64_t multiply_adds;  ///< of a sample
@@ -82,7 +82,7 @@ class TiledPlan : public BandPlan {
   }
 
  protected:
-  /// What a thread keeps from tile to tile and from run to run, so that these allocate no memory.
+  /// Each thread keeps its buffers from tile to tile and from run to run, which then allocate none.
   struct Worker {
     RowBuffer<T> gathered;
     RowBuffer<SumOf<T>> prepared;  ///< what the row passes read

@@ -118,7 +118,7 @@ void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   buffer = DeviceBuffer();
   buffer = DeviceBuffer(bytes);
   held_ += bytes;
-  // Of a watched block's neighbours none runs, so the sums that they would write must be numbers.
+  // Only the watched block runs, so the sums of its neighbours must be numbers without them.
   if (options_.watch != Watch::nothing) clear(buffer.data(), bytes, stream_);
 }
 

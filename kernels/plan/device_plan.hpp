@@ -91,7 +91,7 @@ struct InputLimits {
   int sides = 0;             ///< bytes beside a row's samples, of which margin() lie before them
 };
 
-/// What lies in a buffer, as values of a type, and as rows of them without gaps.
+/// A buffer as values of a type, and as rows of such values without gaps.
 template <class T>
 T* as(const DeviceBuffer& buffer) {
   return reinterpret_cast<T*>(buffer.data());

@@ -80,7 +80,7 @@ std::unique_ptr<Plan> make_spatial_blocks_plan(const Problem&, const PlanOptions
 std::unique_ptr<Plan> make_transformed_blocks_plan(const Problem&, const PlanOptions&,
                                                    const BlockSchedule&);
 
-/// What overlap-add and in-parts tell the registry, by the schedule of each.
+/// The functions of overlap-add and in-parts for the registry; each has a schedule.
 template <BlockSchedule (*schedule_of)(const Problem&, const Tuning&),
           std::string (*schedule_refuses)(const Problem&, const Tuning&)>
 struct ByBlocks {

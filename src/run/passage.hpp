@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/backend/host/arena.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/picture/io.hpp"
-#include "kernels/backend/host/arena.hpp"
 #include "src/run/batch.hpp"
 
 namespace convfilt {

@@ -203,6 +203,7 @@ class Schedule : public Admission {
     if (arena_) arena_->grow(int(std::min(jobs_.size(), std::size_t(threads_))));
     do {
       if (!arena_) {
+        active_ = 1;
         work();
         continue;
       }
@@ -302,7 +303,7 @@ class Schedule : public Admission {
         leave(*picture, false);
         continue;
       } catch (...) {
-        note_failure(*picture);
+        fail(picture.get());
       }
       if (picture) end(std::move(picture), false);
     }
@@ -383,10 +384,15 @@ class Schedule : public Admission {
   }
 
   void give_up(int gpu, const std::string& why) {
+    std::vector<std::unique_ptr<Lane>> ended;  // without the lock, since devices take their time
     const std::lock_guard lock(mutex_);
     if (!failed_gpus_.insert(gpu).second) return;
     gpu_failures_.push_back("cuda:" + std::to_string(gpu) + ": " + why);
-    std::erase_if(idle_lanes_[false], [&](const auto& lane) { return has_failed(*lane); });
+    std::vector<std::unique_ptr<Lane>>& idle = idle_lanes_[false];
+    const auto failed =
+        std::ranges::partition(idle, [&](const auto& lane) { return !has_failed(*lane); });
+    std::ranges::move(failed, std::back_inserter(ended));
+    idle.erase(failed.begin(), failed.end());
   }
 
   /// Needs the lock.
@@ -615,7 +621,7 @@ class Schedule : public Admission {
         try {
           commit(*picture);
         } catch (...) {
-          note_failure(*picture);
+          fail(picture.get());
         }
         end(std::move(picture), true);
         lock.lock();
@@ -663,6 +669,25 @@ class Schedule : public Admission {
     }
   }
 
+  /// Notes the failure of a picture. The run ends where there is no memory to note it, or where a
+  /// lane has the picture by now. Needs an exception in flight.
+  void fail(Passage* picture) {
+    try {
+      if (!picture) throw;
+      note_failure(*picture);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      break_off(std::current_exception());
+    }
+  }
+
+  /// Begins no more pictures, and throws this from run(). Needs the lock.
+  void break_off(const std::exception_ptr& why) {
+    if (!broken_) broken_ = why;
+    ends_ = true;
+    drop_for_lanes();
+  }
+
   void end(PassagePtr picture, bool is_elsewhere) {
     std::exception_ptr broken;
     try {
@@ -672,8 +697,8 @@ class Schedule : public Admission {
       broken = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
-    if (broken && !broken_) broken_ = broken;
-    if (broken || (batch_.fail_fast && picture->outcome.outcome == Outcome::failed)) {
+    if (broken) break_off(broken);
+    if (batch_.fail_fast && picture->outcome.outcome == Outcome::failed) {
       ends_ = true;
       drop_for_lanes();
     }
@@ -730,7 +755,7 @@ class Schedule : public Admission {
   int active_ = 0;                                ///< workers
   std::int64_t memory_ = 0, memory_of_lanes_ = 0;  ///< of pictures under way
   bool ends_ = false;                              ///< begins nothing more
-  std::exception_ptr broken_;                      ///< what JobEvents::after threw first
+  std::exception_ptr broken_;                      ///< the first error that is no picture's
   std::array<std::vector<std::unique_ptr<Lane>>, 2> idle_lanes_;  ///< by on_cpu
   std::set<int> failed_gpus_;                                     ///< of Lane
   std::vector<std::string> gpu_failures_;                         ///< why GPUs were given up

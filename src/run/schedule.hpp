@@ -9,7 +9,7 @@
 
 namespace convfilt {
 
-/// What the lanes of GPUs with codecs take.
+/// Limits of the pictures that lanes of GPUs with codecs take.
 struct LaneLimits {
   std::size_t most_pictures = 64;                    ///< of a batch
   std::int64_t most_pixels = std::int64_t{1} << 29;  ///< of a batch, unless it is one picture

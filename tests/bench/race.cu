@@ -21,8 +21,8 @@
 
 #include "kernels/backend/cuda/check.hpp"
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/strategy.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt::cuda {
 namespace basic {

@@ -13,7 +13,7 @@
 
 namespace convfilt {
 
-/// What all rows of a comparison share.
+/// Shared by all rows of a comparison.
 struct Setup {
   const Problem& problem;
   const Image& picture;

@@ -136,7 +136,7 @@ class Trial {
     return counted;
   }
 
-  /// What these times say.
+  /// The figures that follow from these times.
   Times judged(const std::vector<double>& ms) const {
     Times times;
     times.ms = spread_of(ms);

@@ -1,6 +1,6 @@
 /// Drawings of one block below the picture: what its threads load in which step, what they compute,
-/// how often each sample is used; and where output tiles overlap, how blocks are added up: launches,
-/// the divisions of a schedule, and the parts of the mask.
+/// how often each sample is used; and where output tiles overlap, how blocks are added up:
+/// launches, the divisions of a schedule, and the parts of the mask.
 #pragma once
 
 #include <string>

@@ -81,7 +81,7 @@ Tokens declared_at(Tokens all, std::size_t name) {
   return all.subspan(begin, end - begin);
 }
 
-/// What an expression says is not known.
+/// Thrown where the value of an expression is unknown.
 struct Unknown {};
 
 }  // namespace
@@ -119,7 +119,7 @@ class HostLaunch::Reader {
     return is_there;
   }
 
-  /// What stands in the bracket that begins here.
+  /// The text inside the bracket that begins here.
   Tokens take_bracket() {
     if (closing(all_, at_) >= all_.size()) throw Unknown();
     return all_.subspan(std::exchange(at_, closing(all_, at_) + 1) + 1, inside(all_, at_).size());
@@ -303,7 +303,7 @@ class HostLaunch::Reader {
     throw Unknown();
   }
 
-  /// What a function of the file gives for these numbers.
+  /// The result of a function of the file for these numbers.
   Number value_of(const Definition& function, const std::vector<Number>& numbers) {
     if (function.parameters.size() != numbers.size()) throw Unknown();
     std::map<std::string_view, Number> parameters;

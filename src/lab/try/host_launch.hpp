@@ -77,7 +77,7 @@ class HostLaunch {
     double value = 0;
     bool is_whole = true;
   };
-  /// What `name`, or `name(parameters)`, stands for.
+  /// The text that `name`, or `name(parameters)`, stands for.
   struct Definition {
     tokens::Tokens value;                    ///< empty: several statements
     tokens::Tokens type;                     ///< of the result; empty: that of the value

@@ -419,7 +419,7 @@ bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
          is_rim(place.thread_y, launch.block.height, launch.outputs.height);
 }
 
-/// What a fault means for the others and for the verdict.
+/// The meaning of a fault for the others and for the verdict.
 enum Meaning : unsigned {
   explains_pixels = 1,  ///< so that wrong ones need no words
   is_cause_itself = 2,  ///< it is a mistake for itself, whatever the outputs are
@@ -458,12 +458,12 @@ constexpr FaultKind kFaults[] = {
      "__syncthreads(), must stand before"},
     {"absent_lane", explains_pixels | is_cause_itself | is_anywhere | is_harmless,
      "{who} takes the value of lane {cell} of its warp in a shuffle in which that takes no part, "
-     "since it is not there, has ended or stands in another branch: nobody knows what it gets"},
+     "since it is not there, has ended or stands in another branch: the result is undefined"},
     {"unset_shared", explains_pixels | is_anywhere,
      "{who} reads word {cell} of shared memory, which no thread has written: {why}"},
     {"twice", 0, "{who} writes out[{cell}], which another thread{line} has written{why}"},
     {"unset_output", explains_pixels,
-     "{who} reads out[{cell}], which nobody has written: out is not 0 at the start, unless the "
+     "{who} reads out[{cell}], which no thread has written: out is not 0 at the start, unless the "
      "host clears it, which --clear-out says, or 'out cleared' in the comment with the launch"},
     {"same_shared", is_anywhere | is_harmless,
      "{who} writes word {cell} of shared memory, where {other} has written the same, and no "

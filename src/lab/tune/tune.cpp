@@ -104,7 +104,7 @@ double kernel_ms(const TunePoint& point, const Strategy& strategy) {
   return median;
 }
 
-/// What tells a curve from others, in the order of a profile.
+/// A curve's place in a profile: no two curves have the same.
 auto key_of(const CostCurve& curve) {
   return std::tuple(curve.strategy, curve.depth, curve.channels, curve.kernel, curve.pixels());
 }

@@ -478,9 +478,11 @@ long largest_value(Bytes bytes) {
     if (!is_comment) text += char(bytes[at]);
   }
   constexpr std::string_view kKey = "\nMAXVAL ";
-  const std::size_t at = text.find(kKey);
-  if (text.starts_with("P7"))
+  if (text.starts_with("P7")) {
+    text.resize(std::min(text.size(), text.find("\nENDHDR")));
+    const std::size_t at = text.find(kKey);
     return at == text.npos ? 0 : std::atol(text.c_str() + at + kKey.size());
+  }
   long largest = 0;
   std::sscanf(text.c_str(), "P%*c %*d %*d %ld", &largest);
   return largest;

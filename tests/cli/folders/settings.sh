@@ -70,7 +70,7 @@ for command in "${commands[@]}"; do
       for value in "${values[@]}"; do
         run $command $context "--$name${value:+=$value}"
         if [ -z "$settings" ]; then
-          # What does not name the value is said of every value.
+          # A refusal that does not name the value holds for every value.
           [[ $(<said) == *"$value"* ]] || break
           continue
         fi

@@ -14,7 +14,7 @@ fits() {  # COLUMNS COMMAND...
   [ -z "$wide" ] || fail "$* is wider than $columns columns: $wide"
   checked=$((checked + 1))
 }
-# Of outputs that are alike a short run takes each at one of the two widths.
+# A short run checks each of several like outputs at one of the two widths.
 alike() {  # TURN COLUMNS COMMAND...
   local turn=$1; shift
   [ "${CONVFILT_TEST_SIZE:-}" != full ] && [ $((turn % 2)) = $(($1 == 80)) ] || fits "$@"

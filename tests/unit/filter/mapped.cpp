@@ -462,8 +462,9 @@ TEST_CASE("an even picture has responses in the middle of its range") {
 TEST_CASE("a filter around a filter finishes the one inside it") {
   const Region region{1, 1, 5, 4};
   for (const Mapping& mapping :
-       {Mapping{.linear = true}, Mapping{.luma = true}, Mapping{.negative = Negative::absolute},
-        Mapping{.region = region}, Mapping{.linear = true, .luma = true, .region = region}}) {
+       {Mapping{.linear = true, .region = {}}, Mapping{.luma = true, .region = {}},
+        Mapping{.negative = Negative::absolute, .region = {}}, Mapping{.region = region},
+        Mapping{.linear = true, .luma = true, .region = region}}) {
     const auto inner = std::make_shared<Finished>();
     Convolver convolver = on_the_cpu();
     const auto work = begin(*mapped(inner, mapping), {9, 8, 3, Depth::u8}, convolver);

@@ -201,7 +201,7 @@ TEST_CASE("a PNG whose one grey level is transparent is read as opaque, which is
       ends_with(file.warnings[0], "in': the transparent grey level of this PNG is read as opaque"));
 }
 
-TEST_CASE("an animated WebP without frames is refused, by OpenCV with the remedy") {
+TEST_CASE("an animated WebP without frames is refused, by OpenCV too") {
   Bytes bytes;
   append(&bytes, "RIFF");
   append_number(&bytes, 4 + 8 + 10, 4, true);

@@ -263,7 +263,7 @@ Outcomes run_lanes(World& world, const std::vector<std::string>& pictures,
     // No picture begins any more, since each has begun or workers wait for room.
     for (int before = -1; world.tries != before;) {
       before = world.tries;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }
     int unknown = -1;
     world.tries_before_batches.compare_exchange_strong(unknown, world.tries);
@@ -323,7 +323,7 @@ TEST_CASE("a run on devices may have more files open, as far as may be, and neve
   const Photos photos;
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  REQUIRE(before.rlim_max >= 5000);
+  const rlim_t many = std::min<rlim_t>(5000, before.rlim_max);
   const auto limit_after = [&](rlim_t limit) {
     rlimit now = before;
     now.rlim_cur = limit;
@@ -336,7 +336,7 @@ TEST_CASE("a run on devices may have more files open, as far as may be, and neve
     return now.rlim_cur;
   };
   CHECK(limit_after(120) >= 400);
-  CHECK(limit_after(5000) == 5000);
+  CHECK(limit_after(many) == many);
   // Only a process of its own can give up its right to more.
   const pid_t child = ::fork();
   if (child == 0) {
@@ -655,7 +655,7 @@ TEST_CASE(
   World world;
   const LaneLimits limits{.most_bytes = 5 * device_memory(picture)};
   CHECK(run_lanes(world, std::vector(40, picture), limits, 1, 1).by_devices == 40);
-  // What a lane has in its hands counts like what waits. The worker has one more.
+  // A lane's batch counts like the pictures that wait. The worker has one more.
   CHECK(world.tries_before_batches == 5 + 1);
   CHECK(world.largest <= 5);
 }
