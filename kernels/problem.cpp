@@ -1,7 +1,6 @@
 #include "kernels/problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -21,32 +20,18 @@ int lead(Mode mode, int anchor, int side) {
 }  // namespace
 
 std::string_view name_of(Depth depth) {
-  switch (depth) {
-    case Depth::u8: return "u8";
-    case Depth::u16: return "u16";
-    case Depth::f32: return "f32";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"u8", "u16", "f32"};
+  return kNames[int(depth)];
 }
 
 std::string_view name_of(Border border) {
-  switch (border) {
-    case Border::replicate: return "replicate";
-    case Border::constant: return "constant";
-    case Border::reflect: return "reflect";
-    case Border::reflect101: return "reflect101";
-    case Border::wrap: return "wrap";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"replicate", "constant", "reflect", "reflect101", "wrap"};
+  return kNames[int(border)];
 }
 
 std::string_view name_of(Mode mode) {
-  switch (mode) {
-    case Mode::same: return "same";
-    case Mode::valid: return "valid";
-    case Mode::full: return "full";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"same", "valid", "full"};
+  return kNames[int(mode)];
 }
 
 std::size_t size_of(Depth depth) {
@@ -71,22 +56,10 @@ Mask flipped(const Mask& mask) {
   return turned;
 }
 
-double gain(const Mask& mask) {
-  double sum = 0;
-  for (double w : mask.weights) sum += w;
-  return sum / mask.divisor;
-}
-
 bool filter_alike(const Mask& a, const Mask& b) {
   return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
          a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
          a.weights == b.weights;
-}
-
-double absolute_gain(const Mask& mask) {
-  double sum = 0;
-  for (double w : mask.weights) sum += std::abs(w);
-  return sum / mask.divisor;
 }
 
 int Problem::out_width() const {

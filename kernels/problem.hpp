@@ -1,6 +1,7 @@
 /// The question without the pixels: what is to be convolved with what, and how the edges behave.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -88,12 +89,30 @@ Mask make_mask(std::string name, int width, int height, std::vector<double> weig
 /// `mask`.
 Mask flipped(const Mask& mask);
 
+/// The sum of the values, and that of their magnitudes, from the first to the last.
+template <class Values>
+double total_of(const Values& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum;
+}
+template <class Values>
+double magnitude(const Values& values) {
+  double sum = 0;
+  for (const double v : values) sum += std::abs(v);
+  return sum;
+}
+
 /// The sum of weights / divisor, which a constant picture of ones becomes before the offset is
 /// added.
-double gain(const Mask& mask);
+inline double gain(const Mask& mask) {
+  return total_of(mask.weights) / mask.divisor;
+}
 
 /// The sum of |weights| / divisor, which is a factor in every error bound.
-double absolute_gain(const Mask& mask);
+inline double absolute_gain(const Mask& mask) {
+  return magnitude(mask.weights) / mask.divisor;
+}
 
 struct Problem {
   int width = 0, height = 0, channels = 1;  ///< the picture's, in pixels

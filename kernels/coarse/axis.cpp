@@ -64,13 +64,6 @@ class BandedSolver {
   std::vector<Line> rows_;
 };
 
-template <class Values>
-double sum_of(const Values& values) {
-  double sum = 0;
-  for (double v : values) sum += v;
-  return sum;
-}
-
 std::vector<float> floats(const Line& line) {
   return {line.begin(), line.end()};
 }
@@ -133,7 +126,7 @@ Axis fit_axis(const std::vector<double>& line, int step, int gap) {
   const int size = before + last + 1;
   const Line box3 = spline(d);
   Line down = box3, back = box3;
-  const double whole = sum_of(box3);
+  const double whole = total_of(box3);
   for (double& v : down) v /= whole;
   for (double& v : back) v *= d / whole;
 
@@ -158,7 +151,7 @@ Axis fit_axis(const std::vector<double>& line, int step, int gap) {
   // The nearest solution may have another sum than the line. A multiple of the solution for a right
   // side of ones corrects that with the least change.
   const Line along = solver.solve(Line(size, 1.0));
-  const double missing = (sum_of(line) - sum_of(coarse)) / sum_of(along);
+  const double missing = (total_of(line) - total_of(coarse)) / total_of(along);
   for (int m = 0; m < size; ++m) coarse[m] += missing * along[m];
 
   Axis axis;
@@ -169,7 +162,7 @@ Axis fit_axis(const std::vector<double>& line, int step, int gap) {
   axis.down_unit = float(std::exp2(std::ceil(std::log2(largest / 65535))));
   for (double v : down)
     axis.down.push_back(float(std::nearbyint(v / axis.down_unit)) * axis.down_unit);
-  const double kept = sum_of(axis.down);  // nearly 1
+  const double kept = total_of(axis.down);  // nearly 1
   for (double& weight : coarse) weight /= kept;
   axis.coarse = floats(coarse);
   axis.back = floats(back);

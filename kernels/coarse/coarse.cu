@@ -41,9 +41,7 @@ constexpr int kApart = 64;      // bytes between a row's nodes from which on str
 constexpr int kStripPixels = 1024;  // in a warp's rows; with fewer, more warps read cells twice
 
 float sum_of(const std::vector<float>& weights) {
-  double sum = 0;
-  for (float w : weights) sum += w;
-  return float(sum);
+  return float(total_of(weights));
 }
 
 class GridPlan : public Planes {
