@@ -69,9 +69,6 @@ class GridPlan : public Planes {
   }
 
  private:
-  static PlaneView<const float> read(const PlaneView<float>& plane) {
-    return {plane.data, plane.width, plane.height, plane.stride};
-  }
   const Four<float>* weights(int at) const { return as<const Four<float>>(weights_) + at; }
 
   ByteLine byte_line(const Axis& axis, const AxisWeights& at) const {
@@ -92,16 +89,16 @@ class GridPlan : public Planes {
     columns_of_nodes<T, channels>(
         {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
         ghost, other);
-    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+    rows_of_nodes<T>(in, top, ghost);
     smooth_rows(beside.before, ghost);
     other_.end(stream_);
     sum_nodes();
 
     PlaneView<float> fine_x = plane(kFineX);
     fine_x.width = padded(fine_x.width);
-    const Grids grids{read(fine_x),
-                      read(plane(kBoth)),
-                      read(plane(kFineY)),
+    const Grids grids{fine_x,
+                      plane(kBoth),
+                      plane(kFineY),
                       mask_.x.step,
                       mask_.y.step,
                       weights(x_.back_in_threes),
@@ -176,7 +173,7 @@ class GridPlan : public Planes {
   /// A job from `in` to the plane `to`, whose channels lie below each other.
   ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
                 int first) const {
-    ColumnJob job{read(in),    first_of(to), next_in,
+    ColumnJob job{in,          first_of(to), next_in,
                   next_of(to), step(),       PaddedLine{weights(line), steps},
                   first,       true,         in.width};
     job.in.width = padded(in.width);
@@ -190,7 +187,7 @@ class GridPlan : public Planes {
   /// at their sides.
   void smooth_rows(int before, float ghost) {
     ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
-    rows.in = read(plane(kRows));
+    rows.in = plane(kRows);
     rows.out = plane(kRowsTurned);
     rows.channels = 1;
     rows.pairs = false;
@@ -212,7 +209,7 @@ class GridPlan : public Planes {
     const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
     const ColumnJob b =
         job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
-    const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
+    const NodeJob nodes{turned,       first_of(kBothTurned), next, next_of(kBothTurned), n,
                         mask_.x.step, weights(x_.down)};
     run_sums(stream_, a, &b, &nodes);
 

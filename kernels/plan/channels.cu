@@ -90,15 +90,15 @@ __global__ void merge_kernel(PlaneView<const T> planes, PlaneView<T> picture, in
 // Calls f(sample type tag, channels as a constant or 0, rows) for chunks of rows that one launch
 // can cover.
 template <class F>
-void for_row_chunks(Depth depth, int channels, int height, F f) {
-  for (int first = 0; first < height; first += kMaxLaunchRows) {
-    const Rows rows{first, std::min(height, first + kMaxLaunchRows), height};
+void for_launches(Depth depth, int channels, int height, F f) {
+  for_row_chunks(height, [&](int first, int count) {
+    const Rows rows{first, first + count, height};
     with_depth(depth, [&](auto tag) {
       if (channels == 3) return f(tag, std::integral_constant<int, 3>{}, rows);
       if (channels == 4) return f(tag, std::integral_constant<int, 4>{}, rows);
       f(tag, std::integral_constant<int, 0>{}, rows);
     });
-  }
+  });
 }
 
 dim3 grid_for(int width, const Rows& rows) {
@@ -110,7 +110,7 @@ dim3 grid_for(int width, const Rows& rows) {
 
 void split_channels(Depth depth, const DevicePlane& picture, int channels,
                     const DevicePlane& planes, const Stream& stream) {
-  for_row_chunks(
+  for_launches(
       depth, channels, planes.height / channels, [&]<class T>(TypeTag<T>, auto known, Rows rows) {
         launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
                split_kernel<T, known()>, picture.view<const T>(), channels, planes.view<T>(), rows);
@@ -119,7 +119,7 @@ void split_channels(Depth depth, const DevicePlane& picture, int channels,
 
 void merge_channels(Depth depth, const DevicePlane& planes, const DevicePlane& picture,
                     int channels, const Stream& stream) {
-  for_row_chunks(
+  for_launches(
       depth, channels, planes.height / channels, [&]<class T>(TypeTag<T>, auto known, Rows rows) {
         launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
                merge_kernel<T, known()>, planes.view<const T>(), picture.view<T>(), channels, rows);

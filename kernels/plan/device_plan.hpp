@@ -74,6 +74,13 @@ using Run = void (*)(const Problem&, const LaunchJob&, const Stream&);
 
 inline constexpr int kMaxLaunchRows = 65535;
 
+/// Calls f(first, rows) for chunks of rows that one launch can cover.
+template <class F>
+void for_row_chunks(int height, F f) {
+  for (int first = 0; first < height; first += kMaxLaunchRows)
+    f(first, std::min(kMaxLaunchRows, height - first));
+}
+
 /// The block that a geometry tells, and the grid of such blocks that covers `out`.
 inline dim3 block_of(const Geometry& geometry) {
   return dim3(geometry.block_columns, geometry.block_rows);
@@ -142,14 +149,6 @@ class DevicePlan : public Plan {
     return 0;
   }
   virtual void allocate_scratch(int /*in_height*/, int /*out_width*/, int /*out_height*/) {}
-
-  /// Calls f(first, rows) for chunks of rows that one launch can cover.
-  template <class F>
-  static void for_row_chunks(int height, F f) {
-    for (int first = 0; first < height; first += kMaxLaunchRows) {
-      f(first, std::min(kMaxLaunchRows, height - first));
-    }
-  }
 
   /// How many channels are filtered together, side by side, which is the number of samples that a
   /// pixel has in a plane.

@@ -65,10 +65,6 @@ bool spatial(const Tuning& tuning) {
   return tuning[Setting::domain] == kSpatial;
 }
 
-std::string text(int a, int b) {
-  return std::to_string(a) + "x" + std::to_string(b);
-}
-
 /// The parts of a mask along an axis, each of which has a launch of its own in the spatial domain.
 int spatial_parts(int mask_side) {
   return ceil_div(mask_side, kMaxPartSide);
@@ -134,9 +130,9 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   const int block = tuning[Setting::block];
   const int needed = std::max(problem.mask.width, problem.mask.height);
   if (block > 0 && block < needed) {
-    return "blocks of " + text(block, block) + " do not hold the mask of " +
-           text(problem.mask.width, problem.mask.height) +
-           "; use --block=" + std::to_string(needed) + " or more, or leave it out";
+    return "blocks of " + by(block, block) + " do not hold the mask of " +
+           by(problem.mask.width, problem.mask.height) + "; use --block=" + std::to_string(needed) +
+           " or more, or leave it out";
   }
   const Tiling tiling =
       overlap_save_tiling(problem, tuning, problem.out_width(), problem.out_height());
@@ -179,14 +175,14 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
     g.note =
         "A block of threads fetches the samples of one block. Unless --block says their side, "
         "blocks keep " +
-        text(kSpatialKept, kSpatialKept) + " outputs.";
+        by(kSpatialKept, kSpatialKept) + " outputs.";
     return g;
   }
   g.loads = double(tiling.columns) * tiling.rows;
   g.loads_per_output = "columns * rows / ((columns - w + 1) * (rows - h + 1))";
   g.note =
       std::to_string(tiling.tiles()) + " blocks of a plane, each transformed forward and back as " +
-      text(good_fft_size(tiling.columns), good_fft_rows(tiling.rows)) +
+      by(good_fft_size(tiling.columns), good_fft_rows(tiling.rows)) +
       " samples; one more transform for the mask. Many blocks of threads load and keep one of "
       "them. Unless --block says their side, they are powers of two with the least work for the "
       "picture: blocks * columns * rows * log2(columns * rows).";

@@ -243,7 +243,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
 
   void zero_rows(float* data, int columns, int rows) const {
     const PlaneView<float> all{data, columns, rows, columns};
-    this->for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
+    for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
   }
 
   /// Transforms all parts of the mask, a batch at a time, once for each plan.
