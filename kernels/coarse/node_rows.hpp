@@ -2,8 +2,8 @@
 /// nodes.
 #pragma once
 
-#include "kernels/coarse/bytes.hpp"
 #include "kernels/coarse/mask.hpp"
+#include "kernels/coarse/samples.hpp"
 #include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::coarse {

@@ -25,6 +25,16 @@ CONVFILT_HD inline Sum multiply_add(Sum weight, std::type_identity_t<Sum> sample
   }
 }
 
+/// sum + weight * sample. It is fused on a GPU, but not on the CPU, where a fused operation may be
+/// a function call.
+CONVFILT_HD inline float add_product(float weight, float sample, float sum) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(weight, sample, sum);
+#else
+  return sum + weight * sample;
+#endif
+}
+
 /// Ends an integer sum as (sum + offset) / divisor, rounded half to even and saturated to
 /// lowest..highest. The division is one multiplication and one shift. It is exact for divisors up
 /// to 2^22 where highest - lowest <= 255, and for powers of two up to 2^14 where highest - lowest

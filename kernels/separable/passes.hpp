@@ -21,6 +21,9 @@ constexpr int kLaneColumns = 16, kLaneRows = 2;
 /// Fours of samples that one tap of sixteen neighbours touches at most, however it is shifted.
 constexpr int kWindow = 5;
 
+template <int kNumber>
+using Number = std::integral_constant<int, kNumber>;
+
 template <class Work>
 using LaneSums = Work[kLaneRows][kLaneColumns];
 template <class Work>
@@ -95,22 +98,14 @@ CONVFILT_DEVICE inline void row_taps(SharedWords samples, int apart, SharedWords
   start_window<kChannels>(samples, apart, window);
   row_chunk<kChannels, 0, true>(samples, apart, weights.get4<Work>(0), skip, place.left, window,
                                 sums);
-  while (place.next<kChannels>()) {
-    row_chunk<kChannels, 1, false>(samples.from(place.sample), apart,
-                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
-    if (!place.next<kChannels>()) break;
-    row_chunk<kChannels, 2, false>(samples.from(place.sample), apart,
-                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
-    if (!place.next<kChannels>()) break;
-    row_chunk<kChannels, 3, false>(samples.from(place.sample), apart,
-                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
-    if (!place.next<kChannels>()) break;
-    row_chunk<kChannels, 4, false>(samples.from(place.sample), apart,
-                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
-    if (!place.next<kChannels>()) break;
-    row_chunk<kChannels, 0, false>(samples.from(place.sample), apart,
-                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
-  }
+  const auto chunk = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
+    row_chunk<kChannels, kFirst, false>(samples.from(place.sample), apart,
+                                        weights.get4<Work>(place.weight), 0, 4, window, sums);
+    return place.next<kChannels>();
+  };
+  for (bool more = place.next<kChannels>(); more;)
+    more = chunk(Number<1>{}) && chunk(Number<2>{}) && chunk(Number<3>{}) && chunk(Number<4>{}) &&
+           chunk(Number<0>{});
   if (place.left > 0) {
     samples = samples.from(place.sample);
     start_window<kChannels>(samples, apart, window);
@@ -224,27 +219,19 @@ CONVFILT_DEVICE inline void column_taps(SharedWords row_sums, SharedWords weight
     place.next_rows();
   }
   column_chunk<0, true>(row_sums.from(place.row_sum), weights.get4<Work>(0), skip, window, sums);
-  while (place.next()) {
-    column_chunk<1, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
-                           window, sums);
-    if (!place.next()) break;
-    column_chunk<2, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
-                           window, sums);
-    if (!place.next()) break;
-    column_chunk<0, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
-                           window, sums);
-  }
+  const auto chunk = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
+    column_chunk<kFirst, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
+                                window, sums);
+    return place.next();
+  };
+  for (bool more = place.next(); more;)
+    more = chunk(Number<1>{}) && chunk(Number<2>{}) && chunk(Number<0>{});
 }
 
 /// Four finished samples, which fill one to four words.
-template <class T>
-struct alignas(4 * sizeof(T)) Finished {
-  T samples[4];
-};
-
 template <class T, class Work>
-CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&sums)[4]) {
-  Finished<T> ends;
+CONVFILT_DEVICE inline Four<T> finished(const FinishOf<T>& f, const Work (&sums)[4]) {
+  Four<T> ends;
   CONVFILT_UNROLL(4)
   for (int k = 0; k < 4; ++k) {
 #ifdef __CUDA_ARCH__
@@ -295,13 +282,13 @@ CONVFILT_DEVICE inline void column_pass(const Shape& s, const KernelMask<T>& mas
     T* to = out.row(y) + x;
     CONVFILT_UNROLL(kWarpRows)
     for (int r = 0; r < kWarpRows; ++r, to += out.stride) {
-      *reinterpret_cast<Finished<T>*>(to) = finished<T>(mask.column_finish, sums[r]);
+      *reinterpret_cast<Four<T>*>(to) = finished<T>(mask.column_finish, sums[r]);
     }
     return;
   }
   CONVFILT_UNROLL(kWarpRows)
   for (int r = 0; r < kWarpRows; ++r) {
-    const Finished<T> ends = finished<T>(mask.column_finish, sums[r]);
+    const Four<T> ends = finished<T>(mask.column_finish, sums[r]);
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       if (y + r < end_y && x + k < out.width) out.row(y + r)[x + k] = ends.samples[k];

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   const int in_x = strip_x + (mask.dx - s.skip_x) * channels - s.lead;
   const int in_y = first_y + mask.dy - s.skip_y;
   const Source<T> source{in, ghost, border, channels, lies_at_multiples_of(16, in)};
-  const bool out_aligned = lies_at_multiples_of(sizeof(Finished<T>), out);
+  const bool out_aligned = lies_at_multiples_of(sizeof(Four<T>), out);
   constexpr bool kConverts = sizeof(T) < 4;
   const int terms = kSum ? mask.terms : 1;
 

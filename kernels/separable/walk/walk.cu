@@ -11,7 +11,7 @@
 //                   o o o o               they are added to
 //
 //   Long masks leave registers for the sums of few columns, so the lanes of a warp then share row
-//   sums (runs.hpp). Ghost cells beside the picture are first written into its rows' padding.
+//   sums (sums.hpp). Ghost cells beside the picture are first written into its rows' padding.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
 //   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows). Loads from shared memory per output:
@@ -26,7 +26,6 @@
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/plan/ghost_cells.hpp"
 #include "kernels/separable/walk/reach.hpp"
-#include "kernels/separable/walk/runs.hpp"
 #include "kernels/separable/walk/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable::walk {
