@@ -45,7 +45,7 @@ CONVFILT_DEVICE inline PlaneView<const Chunk> row_of(const PlaneView<const T>& i
 
 /// Four samples as floats, less the centre.
 template <class T>
-CONVFILT_DEVICE inline void spread(const FourWords<T>& four, float centre, float (&to)[4]) {
+CONVFILT_DEVICE inline void to_floats(const FourWords<T>& four, float centre, float (&to)[4]) {
   for (int k = 0; k < 4; ++k) {
     if constexpr (std::is_same_v<T, float>) {
       to[k] = std::bit_cast<float>(four.words[k]);

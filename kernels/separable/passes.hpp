@@ -9,7 +9,7 @@
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/separable/shape.hpp"
+#include "kernels/separable/layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable {
 
@@ -129,7 +129,7 @@ CONVFILT_DEVICE inline void row_taps(int channels, SharedWords samples, int apar
 /// Computes a warp's part of a step of a term's row sums, which is eight rows of a strip. A lane's
 /// two times sixteen neighbours lie so that the lanes of a quarter warp read from different banks.
 template <class T>
-CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, int term,
+CONVFILT_DEVICE inline void row_pass(const BlockLayout& s, const KernelMask<T>& mask, int term,
                                      int channels, SharedWords weights, SharedWords in_rows,
                                      SharedWords row_sums) {
   using Work = SumOf<RowResultOf<T>>;
@@ -258,7 +258,7 @@ CONVFILT_DEVICE inline Four<T> finished(const FinishOf<T>& f, const Work (&sums)
 /// first row of row sums that the step needs is row `row` of the ring. (x, y) is the step's first
 /// output.
 template <class T>
-CONVFILT_DEVICE inline void column_pass(const Shape& s, const KernelMask<T>& mask, int terms,
+CONVFILT_DEVICE inline void column_pass(const BlockLayout& s, const KernelMask<T>& mask, int terms,
                                         SharedWords weights, SharedWords row_sums, int row,
                                         const PlaneView<T>& out, int x, int y, int end_y,
                                         bool aligned) {
