@@ -5,20 +5,6 @@
 #include <utility>
 
 namespace convfilt {
-namespace {
-
-int outputs(Mode mode, int samples, int side) {
-  return mode == Mode::same    ? samples
-         : mode == Mode::valid ? samples - side + 1
-                               : samples + side - 1;
-}
-
-int lead(Mode mode, int anchor, int side) {
-  return mode == Mode::same ? anchor : mode == Mode::valid ? 0 : side - 1;
-}
-
-}  // namespace
-
 std::string_view name_of(Depth depth) {
   constexpr std::string_view kNames[] = {"u8", "u16", "f32"};
   return kNames[int(depth)];
@@ -60,19 +46,6 @@ bool filter_alike(const Mask& a, const Mask& b) {
   return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
          a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
          a.weights == b.weights;
-}
-
-int Problem::out_width() const {
-  return outputs(mode, width, mask.width);
-}
-int Problem::out_height() const {
-  return outputs(mode, height, mask.height);
-}
-int Problem::lead_x() const {
-  return lead(mode, mask.anchor_x, mask.width);
-}
-int Problem::lead_y() const {
-  return lead(mode, mask.anchor_y, mask.height);
 }
 
 std::string mode_refuses(const Problem& p) {

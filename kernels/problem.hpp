@@ -124,13 +124,23 @@ struct Problem {
 
   /// The size of the result in pixels. It is below 1 with Mode::valid where the mask is larger than
   /// the picture.
-  int out_width() const;
-  int out_height() const;
+  int out_width() const { return outputs(width, mask.width); }
+  int out_height() const { return outputs(height, mask.height); }
 
   /// Output (x, y) sums weight(i, j) * in(x + i - lead_x, y + j - lead_y). With Mode::same these
   /// are the anchor.
-  int lead_x() const;
-  int lead_y() const;
+  int lead_x() const { return lead(mask.anchor_x, mask.width); }
+  int lead_y() const { return lead(mask.anchor_y, mask.height); }
+
+ private:
+  int outputs(int samples, int side) const {
+    return mode == Mode::same    ? samples
+           : mode == Mode::valid ? samples - side + 1
+                                 : samples + side - 1;
+  }
+  int lead(int anchor, int side) const {
+    return mode == Mode::same ? anchor : mode == Mode::valid ? 0 : side - 1;
+  }
 };
 
 /// Why there is no output at all; empty when there is.

@@ -11,7 +11,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/launch.hpp"
-#include "kernels/plan/window.hpp"
+#include "kernels/contract/plane_view.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -118,6 +118,22 @@ struct OwnedPlane {
 /// the whole picture is filtered, it is what the mode leaves out or adds.
 struct Shift {
   int x = 0, y = 0;
+};
+
+/// A rectangle of output pixels.
+struct Window {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+
+/// A window of the input with its halo in host memory.
+struct Staging {
+  std::vector<std::byte> bytes;
+  int width = 0, height = 0, channels = 1;
+  std::ptrdiff_t pitch = 0;
+
+  PictureView<const std::byte> view() const {
+    return {bytes.data(), width, height, channels, pitch};
+  }
 };
 
 /// A plan on a device. The families differ in `filter` alone.

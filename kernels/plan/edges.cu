@@ -1,4 +1,4 @@
-#include "kernels/plan/edges.hpp"
+// Edges of 8-bit pictures on a device: how strongly brightness changes (registry.hpp).
 
 #include <cmath>
 #include <cstdint>

@@ -16,25 +16,19 @@ constexpr int kLargestBlock = 8192;
 constexpr int kFewestColumns = 16;  // whose row fills a burst of memory, even with bytes
 constexpr int kSpatialKept = 32;    // outputs on a side: a warp's row, and few samples beside it
 
-struct BlockSize {
-  int columns, rows;
-};
-
 // The least power of two that holds all outputs and the mask less one. Larger blocks gain nothing.
 int useful(int outputs, int side) {
   return int(std::bit_ceil(unsigned(outputs + side - 1)));
 }
 
-Tiling tiling_of(const BlockSize& block, const Mask& mask, int out_width, int out_height) {
-  Tiling tiling{block.columns,
-                block.rows,
-                block.columns - mask.width + 1,
-                block.rows - mask.height + 1,
-                0,
-                0};
-  tiling.across = (out_width + tiling.kept_columns - 1) / tiling.kept_columns;
-  tiling.down = (out_height + tiling.kept_rows - 1) / tiling.kept_rows;
-  return tiling;
+Tiling tiling_of(const Sides& block, const Mask& mask, int out_width, int out_height) {
+  const int columns = block.width - mask.width + 1, rows = block.height - mask.height + 1;
+  return {block.width,
+          block.height,
+          columns,
+          rows,
+          ceil_div(out_width, columns),
+          ceil_div(out_height, rows)};
 }
 
 double transform_work(const Tiling& tiling) {
@@ -111,8 +105,8 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
     return tiling_of({clipped(side, out_width, mask.width), clipped(side, out_height, mask.height)},
                      mask, out_width, out_height);
   if (!spatial(tuning)) return least_work(mask, out_width, out_height);
-  const BlockSize block{clipped(mask.width + kSpatialKept - 1, out_width, mask.width),
-                        clipped(mask.height + kSpatialKept - 1, out_height, mask.height)};
+  const Sides block{clipped(mask.width + kSpatialKept - 1, out_width, mask.width),
+                    clipped(mask.height + kSpatialKept - 1, out_height, mask.height)};
   return tiling_of(block, mask, out_width, out_height);
 }
 
