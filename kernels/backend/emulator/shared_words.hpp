@@ -64,6 +64,19 @@ inline SharedWords shared_words() {
   return SharedWords(0);
 }
 
+/// Copies so many of sixteen bytes of samples to four words, and fills these up with 0.
+template <class T>
+void copy_to_words(const T* from, int bytes, SharedWords words, int at) {
+  if (std::uintptr_t(from) % 16 != 0) {
+    fail("a kernel copied 16 bytes from an address that is no multiple of 16");
+  }
+  running.counts.global_reads += std::uint64_t(bytes) / sizeof(T);
+  running.uncommitted = true;
+  Four<std::uint32_t> four{};
+  std::memcpy(&four, from, std::size_t(bytes));
+  words.set4(at, four);
+}
+
 /// Copies sixteen bytes from in.data + from on to four words. The first `bytes` of them are
 /// samples, and the others, which lie in the row's padding, become 0.
 template <class T>
@@ -75,23 +88,16 @@ void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words
       y >= in.height) {
     fail("a kernel copied 16 bytes that leave its input");
   }
-  if (std::uintptr_t(in.data + from) % 16 != 0) {
-    fail("a kernel copied 16 bytes from an address that is no multiple of 16");
-  }
-  running.counts.global_reads += std::uint64_t(samples);
-  running.uncommitted = true;
-  Four<std::uint32_t> four{};
-  std::memcpy(&four, in.data + from, std::size_t(bytes));
-  words.set4(at, four);
+  copy_to_words(in.data + from, bytes, words, at);
 }
 
 /// Copies sixteen bytes of samples from (x, y) on to four words.
 template <class T>
 void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int at) {
-  if (x < 0 || y < 0 || x + int(16 / sizeof(T)) > in.width) {
+  if (x < 0 || y < 0 || x + int(16 / sizeof(T)) > in.width || y >= in.height) {
     fail("a kernel copied 16 bytes that leave its input");
   }
-  copy16(in, y * in.stride + x, words, at, 16);
+  copy_to_words(in.row(y) + x, 16, words, at);
 }
 
 /// Tests set it to false to play a device that does not copy rows on its own.
