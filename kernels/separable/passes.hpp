@@ -230,7 +230,7 @@ CONVFILT_DEVICE inline void column_taps(SharedWords row_sums, SharedWords weight
 
 /// Four finished samples, which fill one to four words.
 template <class T, class Work>
-CONVFILT_DEVICE inline Four<T> finished(const FinishOf<T>& f, const Work (&sums)[4]) {
+CONVFILT_DEVICE inline Four<T> finished_four(const FinishOf<T>& f, const Work (&sums)[4]) {
   Four<T> ends;
   CONVFILT_UNROLL(4)
   for (int k = 0; k < 4; ++k) {
@@ -282,13 +282,13 @@ CONVFILT_DEVICE inline void column_pass(const BlockLayout& s, const KernelMask<T
     T* to = out.row(y) + x;
     CONVFILT_UNROLL(kWarpRows)
     for (int r = 0; r < kWarpRows; ++r, to += out.stride) {
-      *reinterpret_cast<Four<T>*>(to) = finished<T>(mask.column_finish, sums[r]);
+      *reinterpret_cast<Four<T>*>(to) = finished_four<T>(mask.column_finish, sums[r]);
     }
     return;
   }
   CONVFILT_UNROLL(kWarpRows)
   for (int r = 0; r < kWarpRows; ++r) {
-    const Four<T> ends = finished<T>(mask.column_finish, sums[r]);
+    const Four<T> ends = finished_four<T>(mask.column_finish, sums[r]);
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       if (y + r < end_y && x + k < out.width) out.row(y + r)[x + k] = ends.samples[k];
