@@ -10,25 +10,25 @@
 // table(). A strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are
 // compiled only where the toolkit has cuFFT and cuBLAS. With `.loops` its own source also runs on
 // the CPU, as plain loops. With `.cpu` it has another plan for the CPU.
-#define CONVFILT_STRATEGIES(STRATEGY)                              \
-  STRATEGY(basic)                                                  \
-  STRATEGY(unrolled)                                               \
-  STRATEGY(tiled_in)                                               \
-  STRATEGY(tiled_out)                                              \
-  STRATEGY(cached)                                                 \
-  STRATEGY(texture)                                                \
-  STRATEGY(scatter, .loops = true)                                 \
-  STRATEGY(im2col, .libraries = true, .loops = true)               \
-  STRATEGY(winograd, .loops = true)                                \
-  STRATEGY(fft, .libraries = true, .loops = true)                  \
-  STRATEGY(overlap_save, .libraries = true, .loops = true)         \
-  STRATEGY(overlap_add, .libraries = true, .loops = true)          \
-  STRATEGY(in_parts, .libraries = true, .loops = true)             \
-  STRATEGY(coarse, .cpu = prepare_cpu_coarse)                      \
-  STRATEGY(two_pass)                                               \
-  STRATEGY(separable, .cpu = prepare_cpu<prepare_separable_bands>) \
-  STRATEGY(separable_tensor)                                       \
-  STRATEGY(tensor)                                                 \
+#define CONVFILT_STRATEGIES(STRATEGY)                      \
+  STRATEGY(basic)                                          \
+  STRATEGY(unrolled)                                       \
+  STRATEGY(tiled_in)                                       \
+  STRATEGY(tiled_out)                                      \
+  STRATEGY(cached)                                         \
+  STRATEGY(texture)                                        \
+  STRATEGY(scatter, .loops = true)                         \
+  STRATEGY(im2col, .libraries = true, .loops = true)       \
+  STRATEGY(winograd, .loops = true)                        \
+  STRATEGY(fft, .libraries = true, .loops = true)          \
+  STRATEGY(overlap_save, .libraries = true, .loops = true) \
+  STRATEGY(overlap_add, .libraries = true, .loops = true)  \
+  STRATEGY(in_parts, .libraries = true, .loops = true)     \
+  STRATEGY(coarse, .cpu = prepare_cpu_coarse)              \
+  STRATEGY(two_pass)                                       \
+  STRATEGY(separable, .cpu = prepare_cpu_separable)        \
+  STRATEGY(separable_tensor)                               \
+  STRATEGY(tensor)                                         \
   STRATEGY(direct)
 
 namespace convfilt {
@@ -74,12 +74,6 @@ struct BuiltFor {
   Strategy::Prepare cpu = nullptr;
 };
 
-/// Makes a plan of the CPU that takes bands, for whole pictures.
-template <auto prepare_bands>
-std::unique_ptr<Plan> prepare_cpu(const Problem& problem, const PlanOptions& options) {
-  return prepare_bands(problem, options, {});
-}
-
 /// Makes every CUDA plan, so that no strategy can forget to ask for the device that it needs.
 template <const Strategy& strategy>
 std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& options) {
@@ -106,7 +100,7 @@ const auto& table() {
                                  .summary = "all cores, vectorised; needs no GPU",
                                  .family = Family::direct,
                                  .refuses = direct_refuses,
-                                 .prepare_cpu = prepare_cpu<prepare_direct_bands>}});
+                                 .prepare_cpu = prepare_cpu_direct}});
   return all;
 }
 

@@ -351,4 +351,12 @@ std::unique_ptr<BandPlan> prepare_separable_bands(const Problem& problem,
   });
 }
 
+std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options) {
+  return prepare_direct_bands(problem, options, {});
+}
+
+std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
+  return prepare_separable_bands(problem, options, {});
+}
+
 }  // namespace convfilt

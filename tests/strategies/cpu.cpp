@@ -182,13 +182,13 @@ void check(Cases& cases, const Problem& p, Prepare prepare, Reference reference)
 
 void check_direct(Cases& cases, const Problem& p) {
   REQUIRE(arithmetic_refuses(p) == "");
-  check(cases, p, prepare_direct_bands, reference::direct);
+  check(cases, p, prepare_cpu_direct, reference::direct);
 }
 
 /// Returns false where random products cancel each other, since that is refused.
 bool check_separable(Cases& cases, const Problem& p) {
   if (!separable_refuses(p).empty()) return false;
-  check(cases, p, prepare_separable_bands, reference::separable);
+  check(cases, p, prepare_cpu_separable, reference::separable);
   return true;
 }
 
@@ -282,9 +282,9 @@ TEST_CASE("cpu: refusals are exceptions") {
   Problem p;
   p.width = p.height = 4;
   p.mask = make_mask("rank 4", 4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
-  CHECK_THROWS_AS(prepare_separable_bands(p, {}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_cpu_separable(p, {}), std::invalid_argument);
   p.mask = make_mask("large", 1, 1, {1e9});
-  CHECK_THROWS_AS(prepare_direct_bands(p, {}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_cpu_direct(p, {}), std::invalid_argument);
 }
 
 }  // namespace
