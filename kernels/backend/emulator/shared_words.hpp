@@ -66,7 +66,7 @@ inline SharedWords shared_words() {
 
 /// Copies so many of sixteen bytes of samples to four words, and fills these up with 0.
 template <class T>
-void copy_to_words(const T* from, int bytes, SharedWords words, int at) {
+void copy_part16(const T* from, int bytes, SharedWords words, int at) {
   if (std::uintptr_t(from) % 16 != 0) {
     fail("a kernel copied 16 bytes from an address that is no multiple of 16");
   }
@@ -88,7 +88,7 @@ void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words
       y >= in.height) {
     fail("a kernel copied 16 bytes that leave its input");
   }
-  copy_to_words(in.data + from, bytes, words, at);
+  copy_part16(in.data + from, bytes, words, at);
 }
 
 /// Copies sixteen bytes of samples from (x, y) on to four words.
@@ -97,7 +97,7 @@ void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int a
   if (x < 0 || y < 0 || x + int(16 / sizeof(T)) > in.width || y >= in.height) {
     fail("a kernel copied 16 bytes that leave its input");
   }
-  copy_to_words(in.row(y) + x, 16, words, at);
+  copy_part16(in.row(y) + x, 16, words, at);
 }
 
 /// Tests set it to false to play a device that does not copy rows on its own.
