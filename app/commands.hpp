@@ -1,17 +1,40 @@
-/// One function for each command.
+/// What a filter command is, and what the commands share.
 #pragma once
 
+#include <string>
 #include <string_view>
 
-#include "app/options.hpp"
+#include "app/grammar/filters.hpp"
+#include "src/base/log.hpp"
+#include "src/filter/mapped.hpp"
+#include "src/run/batch.hpp"
 
 namespace convfilt {
 
+// Words of options. The first of each is the default.
+inline const Choices<Negative> kNegatives = {
+    {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
+inline const Choices<Loader> kLoaders = {{"auto", Loader::automatic}, {"opencv", Loader::opencv}};
+inline const Choices<IfExists> kIfExists = {
+    {"overwrite", IfExists::overwrite}, {"skip", IfExists::skip}, {"fail", IfExists::fail}};
+inline const Choices<CodecKind> kCodecs = {
+    {"auto", CodecKind::automatic}, {"cpu", CodecKind::cpu}, {"gpu", CodecKind::gpu}};
+
+/// The word of explain's --table for the costs of overlap-discard and overlap-add.
+inline constexpr std::string_view kOverlapTable = "overlap";
+
+/// A filter for pictures.
+struct FilterCommand {
+  const FilterLine* line = nullptr;
+  FilterValues values;
+  Mapping mapping;
+  Batch batch;               ///< but for its filter
+  std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none
+  bool dry_run = false, json = false, no_progress = false;
+  Loudness loudness = Loudness::normal;
+};
+
 void run(const FilterCommand& command);
-void run(const MaskCommand& command);
-void run(const MergeCommand& command);
-void run(const ListCommand& command);
-void run(const GenerateCommand& command);
 
 /// Writes a result to standard output; throws IoError where that fails.
 void print_result(std::string_view text);

@@ -1,12 +1,29 @@
 #include "app/commands.hpp"
-#include "app/grammar/grammar.hpp"
-#include "app/grammar/manual.hpp"
+#include "app/grammar/commands.hpp"
 
 namespace convfilt {
+namespace {
 
-void run(const GenerateCommand& command) {
-  const std::vector<CommandFacts> commands = command_facts();
-  print_result(command.what == "man" ? manual_page(commands) : completion(command.what, commands));
+Command declare_generate(Binder& binder) {
+  const auto what = std::make_shared<std::string>();
+  const Words all = {"man", "bash", "zsh", "fish"};
+  binder.positional("WHAT", *what, "man, bash, zsh or fish", true, all);
+  binder.then([=] { require_choice("thing to generate", *what, all); });
+  return [what] {
+    print_result(*what == "man" ? manual_page(command_facts())
+                                : completion(*what, command_facts()));
+  };
 }
+
+}  // namespace
+
+const OtherCommand kGenerate{
+    {"generate", "The manual page, or completions for a shell",
+     "Print the manual page, or a script by which a shell completes options and their\n"
+     "values. Installing convfilt installs these, too.\n",
+     "  convfilt generate man >convfilt.1\n"
+     "  convfilt generate bash >~/.local/share/bash-completion/completions/convfilt\n"
+     "  convfilt generate fish >~/.config/fish/completions/convfilt.fish\n"},
+    declare_generate};
 
 }  // namespace convfilt

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/grammar/commands.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/atomic_file.hpp"
@@ -97,22 +98,40 @@ std::string devices_table(const Machine& machine) {
   return table(rows);
 }
 
-}  // namespace
+const Words kTopics = {"strategies", "filters", "masks", "devices"};
 
-void run(const ListCommand& command) {
+void list(const std::string& wanted) {
   const Machine machine = this_machine();
-  const auto text_of = [&](std::string_view topic) {
-    return topic == "strategies" ? strategies_table(machine)
-           : topic == "filters"  ? filters_table()
-           : topic == "masks"    ? masks_table()
-                                 : devices_table(machine);
-  };
-  if (!command.topic.empty()) return print_text(text_of(command.topic));
   std::string text;
-  for (std::string_view topic : kListTopics)
-    text += (text.empty() ? "" : "\n") + std::string(topic) + "\n" + text_of(topic);
+  for (const std::string& topic : wanted.empty() ? kTopics : Words{wanted}) {
+    if (wanted.empty()) text += (text.empty() ? "" : "\n") + topic + "\n";
+    text += topic == "strategies" ? strategies_table(machine)
+            : topic == "filters"  ? filters_table()
+            : topic == "masks"    ? masks_table()
+                                  : devices_table(machine);
+  }
   print_text(text);
 }
+
+Command declare_list(Binder& binder) {
+  const auto topic = std::make_shared<std::string>();
+  binder.positional("TOPIC", *topic, "strategies, filters, masks or devices (default: all)", false,
+                    kTopics);
+  binder.then([topic] {
+    if (!topic->empty()) require_choice("topic", *topic, kTopics);
+  });
+  return [topic] { list(*topic); };
+}
+
+}  // namespace
+
+const OtherCommand kList{
+    {"list", "Strategies, filters, masks and devices to choose from",
+     "List what there is to choose from.\n",
+     "  convfilt list\n"
+     "  convfilt list masks\n"
+     "  convfilt list devices                        which GPU, or why there is none\n"},
+    declare_list};
 
 void print_text(std::string_view text) {
   print_result(wrapped(text, terminal_width(STDOUT_FILENO)));

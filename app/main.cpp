@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/grammar/grammar.hpp"
+#include "app/grammar/commands.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
@@ -45,10 +45,10 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(kUsage, with_origin(error.what(), defaults, words));
   } catch (const NoVerdictError& error) {
-    return fail(kNoVerdict, with_origin(error.what(), defaults));
+    return fail(kNoVerdict, with_origin(error.what(), defaults, words, false));
   } catch (const IoError& error) {
     // Its message quotes files and their contents, not values of options.
-    return fail(kFailed, with_origin(error.what(), defaults));
+    return fail(kFailed, with_origin(error.what(), defaults, words, false));
   } catch (const DeviceError& error) {
     return fail(kFailed, with_origin(error.what(), defaults, words));
   } catch (const std::bad_alloc&) {

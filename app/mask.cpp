@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/grammar/commands.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
@@ -24,6 +25,17 @@
 
 namespace convfilt {
 namespace {
+
+struct MaskCommand {
+  std::string action;  ///< check or show
+  std::string mask;    ///< a path, or a name in filters/
+  std::string output;  ///< show: a path for a picture of the response; empty = drawn as text
+
+  // The picture and the machine for which check says what auto takes.
+  Request request;
+  int width = 1920, height = 1080, channels = 3;
+  std::vector<Depth> depths{std::begin(kDepths), std::end(kDepths)};
+};
 
 constexpr std::size_t kMostShown = 33;  // numbers of a factor
 constexpr int kMostRows = 33;           // of a grid of weights
@@ -77,8 +89,7 @@ void make_readable(std::vector<double>& weights, double& divisor) {
 
 std::string size_of(const Mask& mask) {
   const auto zeros = std::count(mask.weights.begin(), mask.weights.end(), 0.0);
-  std::string text = by(mask.width, mask.height) + " = " + std::to_string(mask.weights.size()) +
-                     (mask.weights.size() == 1 ? " weight" : " weights");
+  std::string text = by(mask.width, mask.height) + " = " + plural(mask.weights.size(), "weight");
   if (zeros > 0) text += ", of which " + std::to_string(zeros) + (zeros == 1 ? " is 0" : " are 0");
   return text + "; anchor at column " + std::to_string(mask.anchor_x) + ", row " +
          std::to_string(mask.anchor_y) + ", from 0";
@@ -90,9 +101,9 @@ std::string sum_of(const Mask& mask) {
   const bool is_one = std::abs(sum - 1) <= 1e-12;
   std::string text = short_weight(nothing ? 0 : is_one ? 1 : sum);
   if (text == "1" && !is_one) text = print_number(sum);  // four digits would hide the difference
-  text += nothing  ? ": what is constant becomes 0"
-          : is_one ? ": what is constant stays as it is"
-                   : ": what is constant becomes " + text + " times as large";
+  text += nothing  ? ": a constant picture becomes 0"
+          : is_one ? ": a constant picture stays as it is"
+                   : ": a constant picture becomes " + text + " times as large";
   if (mask.offset != 0) text += ", before the offset";
   if (const double all = absolute_gain(mask); std::abs(all - std::abs(sum)) > 1e-12 * all)
     text += "; magnitudes: " + short_weight(all);
@@ -340,8 +351,6 @@ void show(const Mask& mask, const MaskCommand& command) {
   print_text(text);
 }
 
-}  // namespace
-
 void run(const MaskCommand& command) {
   if (!command.output.empty()) {
     check_keeps_mask(command.mask, command.output);
@@ -353,5 +362,53 @@ void run(const MaskCommand& command) {
   if (const std::string refusal = refusal_of(mask, command.depths); !refusal.empty())
     throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
 }
+
+void declare(Binder& binder, MaskCommand& command) {
+  binder.positional("ACTION", command.action,
+                    "check: size, sum, rank, exactness, and what auto takes. show: weights and "
+                    "response",
+                    true, {"check", "show"});
+  binder.positional("MASK", command.mask, "A text file, or a name (convfilt list masks)");
+  binder.group("For check", true);
+  const auto read_size = [&](const std::string& word) {
+    const Extent size = size_in(word);
+    check_pixels(size, ReadOptions{}.max_pixels);
+    command.width = int(size.width);
+    command.height = int(size.height);
+  };
+  binder.option("--size", "WxH", read_size,
+                "Size of the picture that auto is asked about (default 1920x1080)");
+  binder.list("--depth", command.depths, choices_of(kDepths),
+              "Depths of its samples, commas between (default: each)");
+  binder.choice("--channels", command.channels, kChannels, "1, or 3 for colour");
+  binder.option("--device", "NAME", command.request.device, "Where to compute (default auto)",
+                device_names());
+  binder.group("For show", true);
+  binder.option("--output", "FILE", command.output,
+                "Write a picture of the response instead of the drawing");
+  binder.then([&command] {
+    require_choice("action", command.action, {"check", "show"});
+    if (command.action == "check") return check_names(command.request, this_machine());
+    require(command.output != "-",
+            "--output: the text goes to standard output; name a file, e.g. --output response.png");
+    require(command.output.empty() || !extension_of(command.output).empty(),
+            "--output: " + in_quotes(command.output) +
+                " has no suffix that says the format; write e.g. " +
+                in_quotes(command.output + ".png"));
+  });
+}
+
+}  // namespace
+
+const OtherCommand kMask{
+    {"mask", "Describe a mask: size, sum, rank, exactness, weights, response",
+     "Check a mask: its size, sum, rank and factors, whether its weights are exact,\n"
+     "and what auto takes for it; or show its weights, and how strongly it passes\n"
+     "waves of each frequency.\n",
+     "  convfilt mask check my-mask.txt\n"
+     "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
+     "  convfilt mask show sobel_x\n"
+     "  convfilt mask show log5 --output log5-response.png\n"},
+    declare_as<MaskCommand>};
 
 }  // namespace convfilt

@@ -18,10 +18,9 @@
 #include "src/run/batch_crew.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/journal.hpp"
-#include "src/run/merge.hpp"
+#include "src/run/report.hpp"
 #include "src/run/run.hpp"
 #include "src/run/schedule.hpp"
-#include "src/run/tell.hpp"
 
 namespace convfilt {
 namespace {
@@ -123,7 +122,7 @@ class Teller {
       : batch_(batch),
         json_(command.json),
         loudness_(command.loudness),
-        progress_(std::int64_t(pictures), command.progress && !batch.selection.is_one &&
+        progress_(std::int64_t(pictures), !command.no_progress && !batch.selection.is_one &&
                                               command.loudness != Loudness::quiet) {}
 
   void operator()(const PictureOutcome& outcome) {
@@ -227,44 +226,6 @@ void run(const FilterCommand& command) {
                      !is_folder(selection.inputs.front()) && !is_folder(out) && !out.ends_with('/');
   selection.is_one ? check_one(command) : check_many(command);
   filter(command, batch);
-}
-
-void run(const MergeCommand& command) {
-  const MergeReport report = merge_journals(command.out);
-  const auto name = [](const Shard& shard) {
-    return std::to_string(shard.index) + "/" + std::to_string(shard.count);
-  };
-  for (const Shard& shard : report.missing_shards)
-    print_result("shard " + name(shard) + " has no journal: run it with --shard " + name(shard) +
-                 "\n");
-  const auto print_resumable = [&](const std::vector<Shard>& shards, const std::string& why) {
-    for (const Shard& shard : shards)
-      print_result(shard.count == 1 ? "the run " + why + ": run it with --resume\n"
-                                    : "shard " + name(shard) + " " + why +
-                                          ": run it with --shard " + name(shard) + " --resume\n");
-  };
-  print_resumable(report.unfinished_shards, "has not ended");
-  print_resumable(report.changed_shards, "has a journal that was changed after it had ended");
-  for (const std::string& missing : report.missing)
-    print_result("missing: " + printable_name(missing) + "\n");
-  for (const std::string& kept : report.kept) print_result("kept: " + printable_name(kept) + "\n");
-  for (const auto& [failed, why] : report.failed)
-    print_result("failed: " + printable_name(failed) + ": " + why + "\n");
-  for (const std::string& twice : report.twice)
-    print_result("twice: " + printable_name(twice) + "\n");
-  if (report.bad_lines > 0)
-    log_warning(plural(report.bad_lines, "line") + " of journals cut or changed, and passed over");
-  print_result(plural(report.done, "picture") + " done, " + std::to_string(report.missing.size()) +
-               " missing, " + std::to_string(report.failed.size()) + " failed, " +
-               std::to_string(report.twice.size()) + " done twice" +
-               (report.kept.empty() ? "" : ", " + std::to_string(report.kept.size()) + " kept") +
-               "\n");
-  if (!report.kept.empty())
-    log_note(
-        "what was kept was there before, perhaps by other options; the same command with --resume, "
-        "and without --if-exists=skip and --newer, makes it anew");
-  if (!report.is_whole())
-    throw IoError("the results are not whole yet; the journals stay as they are");
 }
 
 }  // namespace convfilt

@@ -19,9 +19,10 @@ constexpr std::string_view kAccumulateWords[] = {"auto", "steps", "atomic", "div
 constexpr SettingInfo kInfos[] = {
     {"halo", "how the halo is loaded", kHaloWords},
     {"tile",
-     "side of the output tile, or columns x rows such as 32x8. To 32, or to 1024 for masks of one "
-     "row, whose blocks have one row; tiled-in takes up to 1024 threads with the halo's, winograd "
-     "2 or 4",
+     "side of the output tile, or columns x rows such as 32x8. Up to 32, or up to 1024 for masks "
+     "of "
+     "one row, whose blocks have one row; tiled-in takes at most 1024 threads, those of the halo "
+     "included; winograd takes 2 or 4",
      {},
      1,
      1024,

@@ -27,7 +27,7 @@ jpeglib\.h|<png\.h>|tiffio\.h|<webp/|nvimgcodec ^src/picture/codecs/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/|^src/lab/try/runtime/
 #include."app/ ^app/
-\<tbb::|<tbb/|<oneapi/ ^src/run/|^kernels/cpu/
+\<tbb::|<tbb/|<oneapi/ ^src/run/|^kernels/cpu/|^kernels/backend/host/
 '
 
 mapfile -t files < <(find app src kernels -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \) | sort)

@@ -28,6 +28,14 @@ for filter in 'blur --sigma 3' 'blur --box 40 --border reflect' 'sharpen --linea
   diff -r a b || fail "other bytes: $filter"
   rm -rf a b
 done
+# One file of defaults serves a build with the lab and one without it.
+printf 'border = "wrap"\n[compare]\nrepeats = 3\n[try]\nquiet = true\n' >config.toml
+"$CONVFILT" blur in/coffee.png a.ppm --config config.toml
+"$with" blur in/coffee.png b.ppm --border wrap
+cmp a.ppm b.ppm || fail "a file of defaults with the lab's sections gives other bytes"
+echo '[comapre]' >config.toml
+! "$CONVFILT" blur in/coffee.png a.ppm --config config.toml 2>err && grep -q "unknown section 'comapre'" err || fail "a misspelt section: $(cat err)"
+rm a.ppm b.ppm
 for topic in strategies filters masks devices; do
   diff <("$with" list $topic) <("$CONVFILT" list $topic) || fail "list $topic differs"
 done

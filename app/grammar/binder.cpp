@@ -17,10 +17,6 @@
 
 namespace convfilt {
 
-struct Binder::Parser {
-  CLI::App app;
-};
-
 struct Binder::Entry {
   ArgumentFacts facts;
   CLI::Option* option;
@@ -54,6 +50,15 @@ std::string name_in(const std::string& word) {
 Words names_in(const std::string& name) {
   const std::size_t comma = name.find(',');
   return comma == name.npos ? Words{name} : Words{name.substr(0, comma), name.substr(comma + 1)};
+}
+
+/// The list of all options is longer than an error may be.
+std::string unknown_option(const std::string& word, const Words& known,
+                           const std::string& command) {
+  const std::string near = nearest(word, known);
+  return "unknown option " + in_quotes(word) +
+         (near.empty() ? "; convfilt " + command + " --help lists them"
+                       : "; did you mean '" + near + "'?");
 }
 
 std::string about_empty_value(const std::string& name) {
@@ -112,18 +117,12 @@ void warn_of_variables(const std::vector<CommandFacts>& commands) {
 
 }  // namespace
 
-Binder::Binder(const CommandHelp& help, std::vector<CommandFacts> (*all)())
-    : help_(help), all_(all), parser_(std::make_unique<Parser>()) {
-  parser_->app.set_help_flag();
-  parser_->app.allow_extras();  // so that a misspelt option gets the nearest name
+Binder::Binder(const CommandHelp& help) : help_(help), app_(std::make_unique<CLI::App>()) {
+  app_->set_help_flag();
+  app_->allow_extras();  // so that a misspelt option gets the nearest name
 }
 
 Binder::~Binder() = default;
-
-/// "border" for --border, which an error calls unknown.
-std::string Binder::kind_of(const std::string& option) {
-  return option.find('-', 2) == option.npos ? option.substr(2) : "value of " + option;
-}
 
 Binder::Entry& Binder::add(ArgumentFacts facts, CLI::Option* option) {
   const std::string& name = facts.names.back();
@@ -140,7 +139,7 @@ Binder::Entry& Binder::add(ArgumentFacts facts, CLI::Option* option) {
 }
 
 CLI::Option* Binder::words(const std::string& name, ReadAll read) {
-  return parser_->app.add_option(name, [read = std::move(read)](const CLI::results_t& given) {
+  return app_->add_option(name, [read = std::move(read)](const CLI::results_t& given) {
     read(given);
     return true;
   });
@@ -171,12 +170,12 @@ void Binder::several(const std::string& name, const char* letters, int most, Wor
 }
 
 void Binder::flag(const std::string& name, bool& value, const std::string& text) {
-  add({.names = names_in(name), .text = text}, parser_->app.add_flag(name, value));
+  add({.names = names_in(name), .text = text}, app_->add_flag(name, value));
 }
 
 void Binder::output(const std::string& name, std::string& path, const std::string& text) {
   add({.names = {name}, .value = "FILE", .text = text, .joined = true},
-      parser_->app.add_flag(name + kAlone, path));
+      app_->add_flag(name + kAlone, path));
 }
 
 void Binder::close() {
@@ -239,7 +238,7 @@ std::vector<ConfigLine> Binder::config() const {
                   "'; check its name and folder");
   if (!file) return {};
 
-  const std::vector<CommandFacts> commands = all_();
+  const std::vector<CommandFacts> commands = command_facts();
   std::vector<ConfigLine> own;
   for (const ConfigLine& line : config_lines(file, path)) {
     const auto fail = [&](const std::string& text) { fail_at(path, line.number, text); };
@@ -252,19 +251,15 @@ std::vector<ConfigLine> Binder::config() const {
         if (line.section.empty() || line.section == command.help->name)
           (option.by_file ? known : unsettable).push_back(option.names.back().substr(2));
       }
+    if (is_left_out(line.section)) continue;
     if (!line.section.empty() && !std::ranges::count(sections, line.section))
       fail(unknown_name("section", line.section, sections));
     if (line.key.empty()) continue;
     const bool is_known = std::ranges::count(known, line.key) > 0;
     if (!is_known && std::ranges::count(unsettable, line.key))
       fail(key + " belongs on the command line: write --" + line.key + " there");
-    if (!is_known) {
-      const std::string command = line.section.empty() ? "COMMAND" : line.section;
-      const std::string text = unknown_name("option", line.key, known);
-      fail(text.find("did you mean") != text.npos
-               ? text
-               : "unknown option " + key + "; convfilt " + command + " --help lists them");
-    }
+    if (!is_known)
+      fail(unknown_option(line.key, known, line.section.empty() ? "COMMAND" : line.section));
     const auto found = std::ranges::find_if(
         entries_, [&](const auto& entry) { return entry->name() == "--" + line.key; });
     // A line for all commands may mean another one's option of this name, where ours names a file.
@@ -333,14 +328,13 @@ void Binder::parse(const Words& words, std::vector<Default>& defaults) {
     take(defaults);
     const Values all = values();
     const auto quiet = all.find("--quiet");
-    if (quiet == all.end() || quiet->second == "false") warn_of_variables(all_());
+    if (quiet == all.end() || quiet->second == "false") warn_of_variables(command_facts());
   }
   check_clashes(help_.name, values());
   for (const auto& check : checks_) check();
 }
 
 void Binder::read(const Words& words) {
-  CLI::App& app = parser_->app;
   const std::string help = "; convfilt " + std::string(help_.name) + " --help shows what it takes";
   // The command-line library would take the word behind --option= for the value.
   for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
@@ -358,7 +352,7 @@ void Binder::read(const Words& words) {
       throw UsageError(about_empty_value(name));
   }
   try {
-    app.parse(Words(words.rbegin(), words.rend()));
+    app_->parse(Words(words.rbegin(), words.rend()));
   } catch (const CLI::RequiredError& error) {
     refuse_extras();  // an unknown option's value may stand where a name is missing
     const std::string text = error.what();  // "OUT is required"
@@ -382,7 +376,7 @@ void Binder::read(const Words& words) {
   refuse_empty();
   refuse_extras();
   if (!more_) return;
-  for (const std::string& word : app.remaining())
+  for (const std::string& word : app_->remaining())
     if (!word.starts_with("-")) more_->push_back(word);
   if (is_given("--files-from")) return;
   for (const char* name : {"IN", "OUT"})
@@ -394,29 +388,23 @@ void Binder::refuse_empty() const {
   for (const auto& entry : entries_)
     if (std::ranges::count(entry->option->results(), "") > 0)
       throw UsageError(about_empty_value(entry->name()));
-  if (more_ && std::ranges::count(parser_->app.remaining(), "") > 0)
+  if (more_ && std::ranges::count(app_->remaining(), "") > 0)
     throw UsageError(about_empty_value("IN"));
 }
 
 void Binder::refuse_extras() const {
-  Words left = parser_->app.remaining();
+  Words left = app_->remaining();
   std::erase(left, "--");  // it did its work
   if (more_) std::erase_if(left, [](const std::string& word) { return !word.starts_with("-"); });
   if (left.empty()) return;
-  const std::string command = "convfilt " + std::string(help_.name);
+  const std::string command(help_.name);
   if (!left[0].starts_with("-"))
-    throw UsageError("unexpected argument " + in_quotes(left[0]) + "; " + command +
+    throw UsageError("unexpected argument " + in_quotes(left[0]) + "; convfilt " + command +
                      " --help shows what it takes");
   Words known;
   for (const auto& entry : entries_)
     if (entry->name().starts_with("--")) known.push_back(entry->name());
-  const std::string word = name_in(left[0]);
-  const std::string text = unknown_name("option", word, known);
-  // The list of all options is longer than an error may be.
-  throw UsageError(text.find("did you mean") != text.npos
-                       ? text
-                       : "unknown option " + in_quotes(word) + "; " + command +
-                             " --help lists them");
+  throw UsageError(unknown_option(name_in(left[0]), known, command));
 }
 
 }  // namespace convfilt

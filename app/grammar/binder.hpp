@@ -16,8 +16,9 @@
 #include "src/base/suggest.hpp"
 
 namespace CLI {
+class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace convfilt {
 
@@ -28,8 +29,7 @@ class Binder {
   using NumberOf = typename decltype(std::optional(std::declval<Number>()))::value_type;
 
  public:
-  /// `all` says what all commands take, which a file of defaults may name.
-  Binder(const CommandHelp& help, std::vector<CommandFacts> (*all)());
+  explicit Binder(const CommandHelp& help);
   ~Binder();
   Binder(const Binder&) = delete;
   Binder& operator=(const Binder&) = delete;
@@ -79,8 +79,8 @@ class Binder {
     std::string usual;
     for (const auto& [word, meaning] : choices)
       if (usual.empty() && value == meaning) usual = word;
-    const auto read = [kind = kind_of(name), &value, choices](const std::string& word) {
-      value = meaning_of(kind, word, choices);
+    const auto read = [name, &value, choices](const std::string& word) {
+      value = meaning_of(name, word, choices);
     };
     option(name, "NAME", read, with_default(text, usual), words_of(choices));
   }
@@ -92,7 +92,7 @@ class Binder {
     const auto read = [name, &values, choices](const std::string& list) {
       values.clear();
       for (const std::string& word : listed_in(name, list))
-        values.push_back(meaning_of("value of " + name, word, choices));
+        values.push_back(meaning_of(name, word, choices));
     };
     option(name, "LIST", read, text, words_of(choices));
   }
@@ -122,12 +122,9 @@ class Binder {
   void parse(const Words& words, std::vector<Default>& defaults);
 
  private:
-  struct Parser;
   struct Entry;
 
   using ReadAll = std::function<void(const Words& words)>;
-
-  static std::string kind_of(const std::string& option);
 
   Entry& add(ArgumentFacts facts, CLI::Option* option);
   CLI::Option* words(const std::string& name, ReadAll read);
@@ -157,8 +154,7 @@ class Binder {
   void refuse_empty() const;
 
   const CommandHelp& help_;
-  std::vector<CommandFacts> (*all_)();
-  std::unique_ptr<Parser> parser_;
+  std::unique_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::function<void()>> checks_;
   Words* more_ = nullptr;

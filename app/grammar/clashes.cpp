@@ -2,296 +2,225 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
-#include "app/grammar/choices.hpp"
-#include "app/options.hpp"
+#include "app/commands.hpp"
+#include "app/grammar/filters.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
-#include "src/filter/edge.hpp"
 
 namespace convfilt {
 namespace {
 
-using Value = const std::string&;
+constexpr const char* kFull =
+    "--mode=full: outside the picture all is 0; leave out --border and --border-value";
+constexpr const char* kSized =
+    "--region, --luma: the result has the picture's size then; leave out --mode";
+constexpr const char* kOwnMasks =
+    "--table: its masks are in its own list, and it draws nothing; leave out --mask, --picture and "
+    "--at";
+constexpr const char* kOwnTiles =
+    "--table: tiles are in its own list, and overlap takes --block, --part and --domain alone; "
+    "leave out other settings";
+constexpr const char* kOfCheck =
+    "--size, --depth, --channels, --device: mask check takes these, mask show takes none; leave "
+    "them out";
 
-/// Two options of which a command takes one alone, at least with some of their values.
-struct Clash {
-  std::string_view command;  ///< empty = every command that has both
-  std::string one, other;
-  std::function<bool(Value one, Value other)> clash;
-  std::string message;  ///< empty where other code knows more, and reports the clash
-  /// If this is set, `one` needs `other`, which has this value if it is not given.
-  std::optional<std::string> absent;
+using ClashesByCommand = std::map<std::string, std::vector<Clash>, std::less<>>;
+
+/// Those in the first group hold for every command that has both options.
+const ClashesByCommand kClashes = {
+    {"",
+     {
+         {"--quiet=true", "--verbose=true", "--quiet, --verbose: give one of the two"},
+         {"--mode=full", "--border!=constant", kFull},
+         {"--mode=full", "--border-value!=0", kFull},
+         {"--border-value", "--border!=constant",
+          "--border-value: only --border=constant has one; leave out --border", "replicate"},
+         {"--luma=true", "--mode!=same", kSized},
+         {"--region", "--mode!=same", kSized},
+         {"--newer=true", "--if-exists!=overwrite",
+          "--newer replaces results that are older than their inputs; leave out --if-exists"},
+         {"--null=true",
+          "--files-from=", "--null: only --files-from has a list; add it, or leave out --null", ""},
+         {"--in-place=true", "--loader!=auto",
+          "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave out "
+          "one of the two"},
+         // Codecs of GPUs take plain pictures of filters that run there.
+         {"--codec=gpu", "--device=cpu|emulator"},
+         {"--codec=gpu", "--output!=clamp"},
+         {"--codec=gpu", "--loader!=auto"},
+         {"--codec=gpu", "--linear=true"},
+         {"--codec=gpu", "--luma=true"},
+         {"--codec=gpu", "--region"},
+         {"--codec=gpu", "--progressive=true"},
+     }},
+    {"mask",
+     {
+         {"ACTION=check", "--output",
+          "--output: mask show draws a picture, mask check does not; leave it out"},
+         {"ACTION=show", "--size", kOfCheck},
+         {"ACTION=show", "--depth", kOfCheck},
+         {"ACTION=show", "--channels", kOfCheck},
+         {"ACTION=show", "--device", kOfCheck},
+     }},
+    {"compare",
+     {
+         {"--weights", "--masks=",
+          "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7",
+          ""},
+         {"IN", "--size", "--size: the size of IN is compared; leave out one of the two"},
+         {"IN", "--depth", "--depth: the depth of IN is compared; leave out one of the two"},
+         {"IN", "--channels",
+          "--channels: the channels of IN are compared; leave out one of the two"},
+         // A chart shows one picture.
+         {"--plot", "--size~,"},
+         {"--plot", "--depth~,"},
+         {"--plot", "--channels~,"},
+     }},
+    {"explain",
+     {
+         {"--at", "--picture=",
+          "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg", ""},
+         {"--table!~overlap", "--mask", kOwnMasks},
+         {"--table", "--picture", kOwnMasks},
+         {"--table", "--at", kOwnMasks},
+         {"--table!~overlap", "--flip=true",
+          "--table: its masks have equal weights; leave out --flip"},
+     }},
+    {"try",
+     {
+         {"--mask-size", "--mask", "--mask-size and --mask: leave out one of the two"},
+     }},
 };
 
-bool is_on(Value value) {
-  return value != "false";
-}
-
-bool always(Value, Value) {
-  return true;
-}
-
-bool both(Value one, Value other) {
-  return is_on(one) && is_on(other);
-}
-
-bool is_zero(Value word) {
-  double number = 1;
-  std::from_chars(word.data() + word.starts_with('+'), word.data() + word.size(), number);
-  return number == 0;
-}
-
-/// Whether the value is one of the words, and not the usual one. Other code reports unknown words.
-template <class Things>
-bool is_other(Value value, const Things& things, std::string_view usual) {
-  const Words words = words_of(things);
-  return value != usual && std::ranges::count(words, value) > 0;
-}
-
-bool changes_size(Value one, Value mode) {
-  return is_on(one) && is_other(mode, kModes, name_of(Mode::same));
-}
-
-bool not_constant(Value border) {
-  return is_other(border, kBorders, name_of(Border::constant));
-}
-
-bool run_apart(Value strategy, Value device) {
-  const Strategy* known = this_machine().find(strategy);
-  const std::string kind = device.substr(0, device.find(':'));
-  return known && kind != Request{}.device && std::ranges::count(device_names(), kind) > 0 &&
-         std::ranges::count(devices_of(*known), kind) == 0;
-}
-
-/// Rows for one command after another.
-class ClashTable {
- public:
-  /// Rows that follow are for this command; empty = for every command that has both options.
-  void of(std::string_view command) { command_ = command; }
-
-  template <class Clashes>
-  void excludes(std::string one, std::string other, Clashes clash, std::string message = "") {
-    rows.push_back(
-        {command_, std::move(one), std::move(other), clash, std::move(message), std::nullopt});
-  }
-
-  /// `one` has a use only with another value of `other` than `absent` and those that clash.
-  template <class Clashes>
-  void needs(std::string one, std::string other, std::string_view absent, Clashes clash,
-             std::string message = "") {
-    excludes(std::move(one), std::move(other), clash, std::move(message));
-    rows.back().absent = absent;
-  }
-
-  std::vector<Clash> rows;
-
- private:
-  std::string_view command_;
-};
-
-/// A clash of `one` when it is on, with the values of the other that `clash` takes.
-template <class Clashes>
-auto if_on(Clashes clash) {
-  return [clash](Value one, Value other) { return is_on(one) && clash(other); };
-}
-
-void add_picture_rows(ClashTable& table) {
-  const std::string full =
-      "--mode=full: outside the picture all is 0; leave out --border and --border-value";
-  const std::string sized =
-      "--region, --luma: the result has the picture's size then; leave out --mode";
-  const auto is_full = [](Value mode) { return mode == name_of(Mode::full); };
-  table.excludes("--quiet", "--verbose", both, "--quiet, --verbose: give one of the two");
-  table.excludes(
-      "--mode", "--border",
-      [=](Value mode, Value border) { return is_full(mode) && not_constant(border); }, full);
-  table.excludes(
-      "--mode", "--border-value",
-      [=](Value mode, Value value) { return is_full(mode) && !is_zero(value); }, full);
-  table.needs(
-      "--border-value", "--border", name_of(Border::replicate),
-      [](Value, Value border) { return not_constant(border); },
-      "--border-value: only --border=constant has one; leave out --border");
-  table.excludes("--luma", "--mode", changes_size, sized);
-  table.excludes("--region", "--mode", changes_size, sized);
-  table.excludes(
-      "--newer", "--if-exists",
-      if_on([](Value rule) { return is_other(rule, kIfExists, "overwrite"); }),
-      "--newer replaces results that are older than their inputs; leave out --if-exists");
-  table.needs("--null", "--files-from", "", if_on([](Value list) { return list.empty(); }),
-              "--null: only --files-from has a list; add it, or leave out --null");
-  table.excludes(
-      "--in-place", "--loader",
-      if_on([](Value loader) { return is_other(loader, kLoaders, "auto"); }),
-      "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave "
-      "out one of the two");
-  table.excludes("--strategy", "--device", run_apart);
-  // Codecs of GPUs take plain pictures of filters that run there.
-  const auto is_gpu = [](auto clash) {
-    return [clash](Value codec, Value other) { return codec == "gpu" && clash(other); };
+/// These, and those that follow from the tables of filters, strategies and settings.
+ClashesByCommand all_clashes() {
+  ClashesByCommand all = kClashes;
+  std::vector<Clash>& shared = all[""];
+  const auto& strategies = this_machine().strategies;
+  const auto not_on = [](DeviceKind kind) {
+    return [kind](const Strategy* strategy) { return !strategy->runs_on(kind); };
   };
-  table.excludes("--codec", "--device", is_gpu([](Value device) {
-                   return device == name_of(DeviceKind::cpu) ||
-                          device == name_of(DeviceKind::emulator);
-                 }));
-  table.excludes("--codec", "--strategy", is_gpu([](Value strategy) {
-                   return run_apart(strategy, std::string(name_of(DeviceKind::cuda)));
-                 }));
-  table.excludes("--codec", "--output", is_gpu([](Value output) { return output != "clamp"; }));
-  table.excludes("--codec", "--loader", is_gpu([](Value loader) { return loader != "auto"; }));
-  for (const char* option : {"--linear", "--luma", "--region", "--progressive"})
-    table.excludes("--codec", option, is_gpu(is_on));
-}
-
-void add_filter_rows(ClashTable& table) {
-  table.of("blur");
-  table.excludes("--sigma", "--box", always,
-                 "--sigma, --box: a blur has one of the two; leave out the other");
-  table.of("edge");
-  table.excludes("--region", "--luma", both);
-  const auto method_of = [](Value method) {
-    return std::ranges::find(kEdgeMethods, method, &EdgeMethod::name);
-  };
-  table.needs("--sigma", "--method", EdgeOptions{}.method, [=](Value, Value method) {
-    const auto* known = method_of(method);
-    return known != std::end(kEdgeMethods) && !known->first.empty();
-  });
-  table.needs("--direction", "--method", EdgeOptions{}.method, [=](Value direction, Value method) {
-    const auto* known = method_of(method);
-    return direction != EdgeOptions{}.direction && known != std::end(kEdgeMethods) &&
-           known->second.empty();
-  });
-}
-
-void add_compare_rows(ClashTable& table) {
-  table.of("compare");
-  table.needs(
-      "--weights", "--masks", "", [](Value, Value masks) { return masks.empty(); },
-      "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7");
-  for (const auto& [option, what] : {std::pair{"--size", "the size of IN is"},
-                                     {"--depth", "the depth of IN is"},
-                                     {"--channels", "the channels of IN are"}}) {
-    table.excludes("IN", option, always,
-                   std::string(option) + ": " + what + " compared; leave out one of the two");
-    // A chart shows one picture.
-    table.excludes("--plot", option, [](Value, Value list) { return list.find(',') != list.npos; });
-  }
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda})
+    shared.push_back({"--strategy=" + those(strategies, not_on(kind)),
+                      "--device=" + std::string(name_of(kind))});
+  shared.push_back({"--codec=gpu", "--strategy=" + those(strategies, not_on(DeviceKind::cuda))});
   for (const char* option :
        {"IN",       "--size",         "--depth",      "--channels", "--mask",
         "--masks",  "--weights",      "--strategies", "--repeats",  "--patience",
         "--border", "--border-value", "--mode",       "--device",   "--threads",
         "--pitch",  "--on-damage",    "--max-pixels", "--page",     "--loader"})
-    table.excludes("--from", option, always,
-                   "--from: nothing is measured; leave out IN and all options that choose what to "
-                   "measure");
-}
-
-void add_explain_rows(ClashTable& table) {
-  table.of("explain");
-  table.needs(
-      "--at", "--picture", "", [](Value, Value picture) { return picture.empty(); },
-      "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg");
-  const std::string masks =
-      "--table: its masks are in its own list, and it draws nothing; leave out --mask, --picture "
-      "and --at";
-  const auto has_masks = [](Value lists) { return lists.find(kOverlapTable) == lists.npos; };
-  table.excludes(
-      "--table", "--mask", [=](Value lists, Value) { return has_masks(lists); }, masks);
-  table.excludes("--table", "--picture", always, masks);
-  table.excludes("--table", "--at", always, masks);
-  table.excludes(
-      "--table", "--flip", [=](Value lists, Value flip) { return is_on(flip) && has_masks(lists); },
-      "--table: its masks have equal weights; leave out --flip");
+    all["compare"].push_back({"--from", option,
+                              "--from: nothing is measured; leave out IN and all options that "
+                              "choose what to measure"});
+  Words commands = {"explain"};
+  for (const FilterLine& filter : filters()) {
+    commands.emplace_back(filter.help.name);
+    all[commands.back()] = filter.clashes;
+  }
   for (const Setting setting : kSettings) {
     const bool of_overlap =
         setting == Setting::domain || setting == Setting::block || setting == Setting::part;
-    table.excludes(
-        "--table", option_name(setting),
-        [=](Value lists, Value) { return has_masks(lists) || !of_overlap; },
-        "--table: tiles are in its own list, and overlap takes --block, --part and --domain alone; "
-        "leave out other settings");
+    all["explain"].push_back(
+        {of_overlap ? "--table!~overlap" : "--table", option_name(setting), kOwnTiles});
+    const auto lacks = [=](const Strategy* strategy) { return !strategy->has(setting); };
+    const std::string others = "--strategy=|auto|" + those(strategies, lacks);
+    for (const std::string& command : commands)
+      all[command].push_back({option_name(setting), others, "", ""});
   }
+  for (auto& [command, rows] : all)
+    if (!command.empty()) rows.insert(rows.begin(), shared.begin(), shared.end());
+  return all;
 }
 
-void add_setting_rows(ClashTable& table, std::string_view command) {
-  table.of(command);
-  for (const Setting setting : kSettings)
-    table.needs(option_name(setting), "--strategy", "", [setting](Value, Value strategy) {
-      const Strategy* known = this_machine().find(strategy);
-      return !known || !known->has(setting);
-    });
+const std::vector<Clash>& rows_of(std::string_view command) {
+  static const ClashesByCommand table = all_clashes();
+  const auto own = table.find(command);
+  return own == table.end() ? table.at("") : own->second;
 }
 
-std::vector<Clash> make_table() {
-  ClashTable table;
-  add_picture_rows(table);
-  add_filter_rows(table);
-  add_compare_rows(table);
-  add_explain_rows(table);
-  table.of("mask");
-  const auto shows = [](Value action, Value) { return action == kMaskActions[1]; };
-  table.excludes(
-      "ACTION", "--output", [=](Value action, Value) { return action == kMaskActions[0]; },
-      "--output: mask show draws a picture, mask check does not; leave it out");
-  for (const char* option : {"--size", "--depth", "--channels", "--device"})
-    table.excludes("ACTION", option, shows,
-                   "--size, --depth, --channels, --device: mask check takes these, mask show takes "
-                   "none; leave them out");
-  table.of("try");
-  table.excludes("--mask-size", "--mask", always,
-                 "--mask-size and --mask: leave out one of the two");
-  add_setting_rows(table, "explain");
-  for (const FilterLine& filter : filters()) add_setting_rows(table, filter.help.name);
-  return table.rows;
+/// The option of --border!=constant.
+std::string option_in(const std::string& condition) {
+  return condition.substr(0, condition.find_first_of("!=~"));
 }
 
-/// The rows for the command.
-std::vector<const Clash*> rows_of(std::string_view command) {
-  static const std::vector<Clash> table = make_table();
-  std::vector<const Clash*> rows;
-  for (const Clash& row : table)
-    if (row.command.empty() || row.command == command) rows.push_back(&row);
-  return rows;
+/// Whether the value is one of these. "cuda" stands for cuda:1, too.
+bool is_among(const std::string& value, const std::string& words) {
+  const auto has = [&](const std::string& word) {
+    return ("|" + words + "|").find("|" + word + "|") != words.npos;
+  };
+  return has(value) || has(value.substr(0, value.find(':')));
+}
+
+/// Whether this is another of the option's names, or another number. Other code reports words that
+/// are neither.
+bool is_other(const std::string& value, const std::string& option, const std::string& usual) {
+  static const std::map<std::string, Words> names = {{"--mode", words_of(kModes)},
+                                                     {"--border", words_of(kBorders)},
+                                                     {"--if-exists", words_of(kIfExists)},
+                                                     {"--loader", words_of(kLoaders)},
+                                                     {"--output", words_of(kNegatives)}};
+  const auto known = names.find(option);
+  if (known != names.end()) return value != usual && std::ranges::count(known->second, value) > 0;
+  double number = 1;
+  std::from_chars(value.data() + value.starts_with('+'), value.data() + value.size(), number);
+  return number != std::stod(usual);
+}
+
+/// Whether a value of its option meets the condition.
+bool meets(const std::string& value, const std::string& condition) {
+  const std::string option = option_in(condition);
+  if (option == condition) return true;
+  const bool is_not = condition[option.size()] == '!';
+  const std::string text = condition.substr(option.size() + (is_not ? 2 : 1));
+  if (condition[option.size() + is_not] == '~') return (value.find(text) == value.npos) == is_not;
+  return is_not ? is_other(value, option, text) : is_among(value, text);
+}
+
+bool clash(const Clash& row, const std::string& one, const std::string& other) {
+  return meets(one, row.one) && meets(other, row.other);
 }
 
 /// The value of the row's other option. If that is not given, `absent`, which is empty where the
 /// row needs no other option.
 std::optional<std::string> other_in(const Values& values, const Clash& row) {
-  const auto found = values.find(row.other);
+  const auto found = values.find(option_in(row.other));
   return found == values.end() ? row.absent : found->second;
 }
 
 }  // namespace
 
 void check_clashes(std::string_view command, const Values& values) {
-  for (const Clash* row : rows_of(command)) {
-    const auto one = values.find(row->one);
-    if (one == values.end() || row->message.empty()) continue;
-    const std::optional<std::string> other = other_in(values, *row);
-    if (other && row->clash(one->second, *other)) throw UsageError(row->message);
+  for (const Clash& row : rows_of(command)) {
+    const auto one = values.find(option_in(row.one));
+    if (one == values.end() || row.message.empty()) continue;
+    const std::optional<std::string> other = other_in(values, row);
+    if (other && clash(row, one->second, *other)) throw UsageError(row.message);
   }
 }
 
 bool gives_way(std::string_view command, const std::string& option, const std::string& value,
                const Values& stronger, bool on_line) {
-  return std::ranges::any_of(rows_of(command), [&](const Clash* row) {
-    const auto one = stronger.find(row->one), other = stronger.find(row->other);
-    if (row->one == option && other != stronger.end()) return row->clash(value, other->second);
-    return row->other == option && one != stronger.end() && (on_line || !row->absent) &&
-           row->clash(one->second, value);
+  return std::ranges::any_of(rows_of(command), [&](const Clash& row) {
+    const auto one = stronger.find(option_in(row.one)), other = stronger.find(option_in(row.other));
+    if (option_in(row.one) == option && other != stronger.end())
+      return clash(row, value, other->second);
+    return option_in(row.other) == option && one != stronger.end() && (on_line || !row.absent) &&
+           clash(row, one->second, value);
   });
 }
 
 bool is_useless(std::string_view command, const std::string& option, const std::string& value,
                 const Values& values) {
-  return std::ranges::any_of(rows_of(command), [&](const Clash* row) {
-    return row->one == option && row->absent && row->clash(value, *other_in(values, *row));
+  return std::ranges::any_of(rows_of(command), [&](const Clash& row) {
+    return option_in(row.one) == option && row.absent && clash(row, value, *other_in(values, row));
   });
 }
 

@@ -1,4 +1,5 @@
-/// The options and arguments of each command, bound to its struct and checked.
+/// The grammar of the command line: from argv to a command, whose options are bound to its struct
+/// and checked. The command-line library's words appear only in this folder.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "app/commands.hpp"
 #include "app/grammar/binder.hpp"
 #include "app/grammar/help.hpp"
-#include "app/options.hpp"
+#include "src/base/numbers.hpp"
 
 namespace convfilt {
 
@@ -21,6 +23,12 @@ struct OtherCommand {
   Command (*declare)(Binder& binder);  ///< null where this build lacks the command
 };
 
+/// Understands the command line, and what the environment and a file of defaults add to it; reads
+/// no other file and asks no device. `defaults` becomes what they add, also where it throws. Throws
+/// UsageError; IoError where the file cannot be read.
+Command parse(int argc, const char* const* argv, std::vector<Default>& defaults);
+
+extern const OtherCommand kMask, kMerge, kList, kGenerate;
 // These are in app/lab/; a build without the lab lacks them.
 extern const OtherCommand kCompare, kExplain, kTune, kTry;
 
@@ -32,12 +40,8 @@ Command declare_as(Binder& binder) {
   return [command] { run(*command); };
 }
 
-/// `command` is to be a command without values, and must outlive the binder.
+/// Binds a filter's options. `command` has no values yet, and must outlive the binder.
 void declare(Binder& binder, FilterCommand& command);
-void declare(Binder& binder, MaskCommand& command);
-void declare(Binder& binder, MergeCommand& command);
-void declare(Binder& binder, ListCommand& command);
-void declare(Binder& binder, GenerateCommand& command);
 
 // Options that several commands share.
 

@@ -32,17 +32,6 @@ bool speaks_of(const std::string& message, const std::string& option) {
   return false;
 }
 
-/// The message, led by where each default comes from whose option it names, or that `is_meant`.
-template <class IsMeant>
-std::string led_by_origins(const std::string& message, std::span<const Default> defaults,
-                           IsMeant is_meant) {
-  std::string origins;
-  for (const Default& d : defaults)
-    if (speaks_of(message, d.option) || is_meant(d))
-      origins += (origins.empty() ? "" : ", ") + d.where;
-  return origins.empty() ? message : origins + ": " + message;
-}
-
 /// The whole text, which must be readable and of a length that a person would write.
 std::string text_in(std::istream& in, const std::string& file) {
   std::string text(kMostBytes + 1, '\0');
@@ -88,18 +77,18 @@ std::string value_in(std::string_view text, const std::string& file, int line) {
 
 }  // namespace
 
-std::string with_origin(const std::string& message, std::span<const Default> defaults) {
-  return led_by_origins(message, defaults, [](const Default&) { return false; });
-}
-
 std::string with_origin(const std::string& message, std::span<const Default> defaults,
-                        std::span<const std::string> words) {
-  return led_by_origins(message, defaults, [&](const Default& d) {
-    return message.find(in_quotes(d.value)) != message.npos &&
-           std::ranges::none_of(words, [&](const std::string& word) {
-             return word == d.value || word.ends_with("=" + d.value);
-           });
-  });
+                        std::span<const std::string> words, bool quotes_values) {
+  std::string origins;
+  for (const Default& d : defaults) {
+    const bool is_quoted = quotes_values && message.find(in_quotes(d.value)) != message.npos &&
+                           std::ranges::none_of(words, [&](const std::string& word) {
+                             return word == d.value || word.ends_with("=" + d.value);
+                           });
+    if (is_quoted || speaks_of(message, d.option))
+      origins += (origins.empty() ? "" : ", ") + d.where;
+  }
+  return origins.empty() ? message : origins + ": " + message;
 }
 
 std::string variable_of(const std::string& option) {

@@ -16,13 +16,10 @@ struct Default {
   int line = 0;       ///< of the file; 0 = from the environment
 };
 
-/// The message, led by where the options come from that it speaks of by their name.
-std::string with_origin(const std::string& message, std::span<const Default> defaults);
-
-/// The same for a message that quotes values of options: one that quotes a default's value speaks
-/// of that option, unless the value is one of the command line's `words`, too.
+/// The message, led by where the options come from that it names. `quotes_values`: it also speaks
+/// of an option whose value it quotes, unless that is one of the command line's `words`, too.
 std::string with_origin(const std::string& message, std::span<const Default> defaults,
-                        std::span<const std::string> words);
+                        std::span<const std::string> words, bool quotes_values = true);
 
 /// "CONVFILT_BORDER_VALUE" for "--border-value".
 std::string variable_of(const std::string& option);

@@ -35,7 +35,16 @@ FilterPtr find_edges_of(const FilterValues& values) {
   return edge_filter(masks);
 }
 
-// A filter is one entry: its name, what help says, its options, and what makes it.
+bool has_file(const EdgeMethod& method) {
+  return !method.first.empty();
+}
+
+bool has_one_mask(const EdgeMethod& method) {
+  return method.second.empty();
+}
+
+// A filter is one entry: its name, what help says, its options, what makes it, and which of its
+// options exclude each other, if any do.
 const FilterLine kFilters[] = {
     {{"blur", "Gaussian blur, or the mean of a box",
       "Blur a picture with a Gaussian, or with a box.\n",
@@ -49,7 +58,8 @@ const FilterLine kFilters[] = {
        return mask_filter(values.finished(values.has("--box")
                                               ? box_mask(int(values.number("--box")))
                                               : gaussian_mask(values.number("--sigma"))));
-     }},
+     },
+     {{"--sigma", "--box", "--sigma, --box: a blur has one of the two; leave out the other"}}},
     {{"sharpen", "Unsharp mask: add what a blur takes away",
       "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes\n"
       "away.\n",
@@ -62,7 +72,7 @@ const FilterLine kFilters[] = {
        return mask_filter(
            values.finished(sharpen_mask(values.number("--amount"), values.number("--sigma"))));
      }},
-    {{"edge", "Where brightness changes: Sobel, Scharr, Prewitt, Laplacian, LoG",
+    {{"edge", "Find edges: Sobel, Scharr, Prewitt, Laplacian, LoG",
       "Find edges: bright where a colour changes fast, black where it does not.\n",
       "  convfilt edge photo.jpg edges.png                length of the Sobel gradient\n"
       "  convfilt edge photo.jpg upright.png --direction x\n"
@@ -71,8 +81,12 @@ const FilterLine kFilters[] = {
       number("--sigma", "S", {}, {0, kMaxSigma, true},
              "Sigma of --method=log, in pixels (default 1.4)"),
       word("--direction", {"both", "x", "y"}, "Direction of the changes to find")},
-     find_edges_of},
-    {{"apply", "Any mask: from a text file, or a mask by name",
+     find_edges_of,
+     {{"--region", "--luma=true"},
+      {"--sigma", "--method=" + those(kEdgeMethods, has_file), "", EdgeOptions{}.method},
+      {"--direction=x|y", "--method=" + those(kEdgeMethods, has_one_mask), "",
+       EdgeOptions{}.method}}},
+    {{"apply", "Apply any mask: from a text file, or a mask by name",
       "Apply a mask: a text file of numbers, a row on each line, or a mask by name.\n",
       "  convfilt apply emboss3 photo.jpg relief.png\n"
       "  convfilt apply my-mask.txt photo.jpg out.png     grammar: filters/README.md\n"

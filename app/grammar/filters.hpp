@@ -47,6 +47,7 @@ struct FilterLine {
   CommandHelp help;
   std::vector<FilterOption> options;
   FilterPtr (*make)(const FilterValues& values);
+  std::vector<Clash> clashes{};  ///< of its own options
 };
 
 std::span<const FilterLine> filters();

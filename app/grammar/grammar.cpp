@@ -1,5 +1,3 @@
-#include "app/grammar/grammar.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -16,44 +14,6 @@
 
 namespace convfilt {
 namespace {
-
-const OtherCommand kMask{
-    {"mask", "What a mask is: size, sum, rank, exactness, weights, response",
-     "Check a mask: its size, sum, rank and factors, whether its weights are exact,\n"
-     "and what auto takes for it. Or show its weights, and how strongly it passes\n"
-     "waves of each frequency.\n",
-     "  convfilt mask check my-mask.txt\n"
-     "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
-     "  convfilt mask show sobel_x\n"
-     "  convfilt mask show log5 --output log5-response.png\n"},
-    declare_as<MaskCommand>};
-
-const OtherCommand kMerge{
-    {"merge", "Whether the results of several machines are whole",
-     "Join the journals that runs with --shard left in the folder of their results,\n"
-     "and report which pictures are missing, have failed or were done twice, and which\n"
-     "were kept as they were there, so that other options may have made them.\n",
-     "  convfilt blur photos/ out/ --shard 1/2           on one machine\n"
-     "  convfilt blur photos/ out/ --shard 2/2           on another\n"
-     "  convfilt merge out/\n"},
-    declare_as<MergeCommand>};
-
-const OtherCommand kList{
-    {"list", "Strategies, filters, masks and devices to choose from",
-     "List what there is to choose from.\n",
-     "  convfilt list\n"
-     "  convfilt list masks\n"
-     "  convfilt list devices                        which GPU, or why there is none\n"},
-    declare_as<ListCommand>};
-
-const OtherCommand kGenerate{
-    {"generate", "The manual page, or completions for a shell",
-     "Print the manual page, or a script by which a shell completes options and their\n"
-     "values. An installed convfilt has brought them along.\n",
-     "  convfilt generate man >convfilt.1\n"
-     "  convfilt generate bash >~/.local/share/bash-completion/completions/convfilt\n"
-     "  convfilt generate fish >~/.config/fish/completions/convfilt.fish\n"},
-    declare_as<GenerateCommand>};
 
 // In help's order.
 const OtherCommand* const kOthers[] = {&kCompare, &kExplain, &kTune, &kMask,
@@ -129,7 +89,7 @@ std::string letters_of_flags(const CommandFacts& command) {
 }
 
 Command parse_as(const CommandHelp& help, const Words& words, std::vector<Default>& defaults) {
-  Binder binder(help, command_facts);
+  Binder binder(help);
   const Command command = bind(binder, help.name);
   const CommandFacts facts = binder.facts();
   if (asks(words, "--help")) return print(help_text(facts, true));
@@ -146,11 +106,17 @@ Command parse_as(const CommandHelp& help, const Words& words, std::vector<Defaul
 std::vector<CommandFacts> command_facts() {
   std::vector<CommandFacts> all;
   for (const CommandHelp* help : helps()) {
-    Binder binder(*help, command_facts);
+    Binder binder(*help);
     const Command command = bind(binder, help->name);
     all.push_back(binder.facts());
   }
   return all;
+}
+
+bool is_left_out(std::string_view command) {
+  return std::ranges::any_of(kOthers, [&](const OtherCommand* other) {
+    return other->help.name == command && !other->declare;
+  });
 }
 
 Command parse(int argc, const char* const* argv, std::vector<Default>& defaults) {
@@ -176,11 +142,10 @@ Command parse(int argc, const char* const* argv, std::vector<Default>& defaults)
     throw UsageError(unknown_name("option", name, own));
   if (name.starts_with("-"))
     throw UsageError("the command comes first, then its options: convfilt COMMAND " + name);
-  for (const OtherCommand* other : kOthers)
-    if (other->help.name == name)
-      throw UsageError(
-          "convfilt was built without compare, explain, tune and try; build it with "
-          "-DCONVFILT_LAB=ON");
+  if (is_left_out(name))
+    throw UsageError(
+        "convfilt was built without compare, explain, tune and try; build it with "
+        "-DCONVFILT_LAB=ON");
   Words names;
   for (const CommandHelp* help : commands) names.emplace_back(help->name);
   throw UsageError(unknown_name("command", name, names));

@@ -70,13 +70,14 @@ std::string defaults_of(const CommandFacts& command) {
     if (!option.variable.empty()) variables += (variables.empty() ? "" : ", ") + option.variable;
   std::string text;
   if (!variables.empty()) text = entry_of("Environment", variables);
-  return text + entry_of("~/.config/convfilt/config.toml",
-                         "Your own file, in $XDG_CONFIG_HOME if that is set. A line is such as "
-                         "border = \"reflect\"; lines below [" +
-                             std::string(command.help->name) +
-                             "] are for this command. Options win over the environment, and the "
-                             "environment wins over the file. An empty variable counts as not "
-                             "set.");
+  return text +
+         entry_of("~/.config/convfilt/config.toml",
+                  "Your own file, in $XDG_CONFIG_HOME if that is set. A line reads, for example, "
+                  "border = \"reflect\"; lines below [" +
+                      std::string(command.help->name) +
+                      "] are for this command. Options win over the environment, and the "
+                      "environment wins over the file. An empty variable counts as not "
+                      "set.");
 }
 
 std::string command_table(std::span<const CommandHelp* const> commands) {
@@ -132,7 +133,7 @@ std::string help_text(const CommandFacts& command, bool all) {
 
 std::string general_help(std::span<const CommandHelp* const> commands) {
   return "convfilt blurs, sharpens, finds edges and applies any mask to pictures: exactly,\n"
-         "and with the same bytes on every CPU and GPU, but for roundings under very\n"
+         "and with the same bytes on every CPU and GPU, except for roundings under very\n"
          "large masks.\n\n"
          "Examples:\n"
          "  convfilt blur photo.jpg soft.jpg\n"

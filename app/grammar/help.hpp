@@ -1,4 +1,4 @@
-/// The texts of -h and --help.
+/// The texts of -h and --help, and from the same definitions the manual page and completions.
 #pragma once
 
 #include <span>
@@ -39,6 +39,12 @@ struct CommandFacts {
   bool takes_more = false;  ///< files beyond the positional arguments
 };
 
+/// All commands as help shows them, for the manual and for completion.
+std::vector<CommandFacts> command_facts();
+
+/// Whether this build lacks the command, as one without the lab does.
+bool is_left_out(std::string_view command);
+
 /// "Where results go" of "Where results go. All other names are inputs".
 std::string first_sentence(const std::string& text);
 
@@ -53,6 +59,12 @@ std::string general_help(std::span<const CommandHelp* const> commands);
 
 /// The few lines that `convfilt` prints without arguments.
 std::string short_help(std::span<const CommandHelp* const> commands);
+
+/// The manual page in troff's language, for man(1).
+std::string manual_page(const std::vector<CommandFacts>& commands);
+
+/// A script that completes commands, options and their values, for "bash", "zsh" or "fish".
+std::string completion(const std::string& shell, const std::vector<CommandFacts>& commands);
 
 /// "convfilt 1.2.3\n".
 std::string version_text();

@@ -1,8 +1,7 @@
-#include "app/grammar/manual.hpp"
-
 #include <algorithm>
 #include <utility>
 
+#include "app/grammar/help.hpp"
 #include "src/base/suggest.hpp"
 
 namespace convfilt {
@@ -130,6 +129,12 @@ std::string shell_quoted(const std::string& text, bool fish = false) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
+/// A script with the commands' names, and the cases of its `case`.
+std::string filled(const std::string& script, const std::string& names, const std::string& cases) {
+  return replaced(replaced(replaced(script, "@MASKS@", kMasksInAwk), "@COMMANDS@", names),
+                  "@CASES@", cases);
+}
+
 /// The first clause of a text: what fits beside a name.
 std::string brief(const ArgumentFacts& argument) {
   return first_sentence(argument.text.substr(0, argument.text.find_first_of(":(;")));
@@ -141,6 +146,37 @@ Words completions_of(const ArgumentFacts& argument) {
   std::erase_if(words, [](const std::string& word) { return word.ends_with(":N"); });
   return words;
 }
+
+const std::string kBash = R"sh(# bash completion for convfilt; made by: convfilt generate bash
+_convfilt_mask_names() { mapfile -t choices < <(@MASKS@); }
+_convfilt() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+  local command=${COMP_WORDS[1]} option='' files='' position name
+  local -a options=() choices=()
+  COMPREPLY=()
+  if [ "$COMP_CWORD" = 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W @COMMANDS@ -- "$word")
+    return
+  fi
+  # Readline makes a word of each =.
+  if [ "$word" = = ]; then word='' option=$before
+  elif [ "$before" = = ]; then option=${COMP_WORDS[COMP_CWORD-2]}
+  elif [[ $before == -* ]]; then option=$before
+  fi
+  position=$((COMP_CWORD - 1))
+  case $command in
+@CASES@  esac
+  # A flag takes no value, so what follows it is an argument.
+  if [[ $word == -* && $before != = ]]; then
+    choices=("${options[@]}") files=''
+  fi
+  # Names of masks may be any words, and compgen -W would expand what is in them.
+  for name in "${choices[@]}"; do [[ $name != "$word"* ]] || COMPREPLY+=("$name"); done
+  [ -z "$files" ] || { compopt -o filenames; local found
+    mapfile -t found < <(compgen -f -- "$word"); COMPREPLY+=("${found[@]}"); }
+}
+complete -F _convfilt convfilt
+)sh";
 
 std::string bash(const std::vector<CommandFacts>& commands) {
   Words names;
@@ -176,41 +212,7 @@ std::string bash(const std::vector<CommandFacts>& commands) {
              joined(options, " ") + ")\n      case $option in\n" + values + "        '') " +
              positional + " ;;\n        *) files=yes ;;\n      esac ;;\n";
   }
-  return "# bash completion for convfilt; made by: convfilt generate bash\n"
-         "_convfilt_mask_names() { mapfile -t choices < <(" +
-         kMasksInAwk +
-         "); }\n"
-         "_convfilt() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "  local command=${COMP_WORDS[1]} option='' files='' position name\n"
-         "  local -a options=() choices=()\n"
-         "  COMPREPLY=()\n"
-         "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
-         "    mapfile -t COMPREPLY < <(compgen -W " +
-         shell_quoted(joined(names, " ") + " help --help --version") +
-         " -- \"$word\")\n"
-         "    return\n"
-         "  fi\n"
-         "  # Readline makes a word of each =.\n"
-         "  if [ \"$word\" = = ]; then word='' option=$before\n"
-         "  elif [ \"$before\" = = ]; then option=${COMP_WORDS[COMP_CWORD-2]}\n"
-         "  elif [[ $before == -* ]]; then option=$before\n"
-         "  fi\n"
-         "  position=$((COMP_CWORD - 1))\n"
-         "  case $command in\n" +
-         cases +
-         "  esac\n"
-         "  # A flag takes no value, so what follows it is an argument.\n"
-         "  if [[ $word == -* && $before != = ]]; then\n"
-         "    choices=(\"${options[@]}\") files=''\n"
-         "  fi\n"
-         "  # Names of masks may be any words, and compgen -W would expand what is in them.\n"
-         "  for name in \"${choices[@]}\"; do [[ $name != \"$word\"* ]] || "
-         "COMPREPLY+=(\"$name\"); done\n"
-         "  [ -z \"$files\" ] || { compopt -o filenames; local found\n"
-         "    mapfile -t found < <(compgen -f -- \"$word\"); COMPREPLY+=(\"${found[@]}\"); }\n"
-         "}\n"
-         "complete -F _convfilt convfilt\n";
+  return filled(kBash, shell_quoted(joined(names, " ") + " help --help --version"), cases);
 }
 
 /// The text with which _arguments completes a value.
@@ -221,6 +223,32 @@ std::string zsh_value(const ArgumentFacts& argument) {
   if (takes_mask(argument)) return text + "_convfilt_masks";
   return text + (takes_file(argument) ? "_files" : " ");
 }
+
+const std::string kZsh = R"sh(#compdef convfilt
+# zsh completion for convfilt; made by: convfilt generate zsh
+_convfilt_masks() {
+  local -a filters
+  filters=(${(f)"$(@MASKS@)"})
+  compadd -a filters
+  _files
+}
+_convfilt() {
+  local -a commands
+  commands=(
+@COMMANDS@  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    compadd -- --help --version
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+@CASES@  esac
+}
+if [ "$funcstack[1]" = _convfilt ]; then _convfilt "$@"; else compdef _convfilt convfilt; fi
+)sh";
 
 std::string zsh(const std::vector<CommandFacts>& commands) {
   const auto escaped = [](const std::string& text) {
@@ -253,35 +281,7 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
     if (command.takes_more) cases += "      '*:IN:_files' \\\n";
     cases += "      && return ;;\n";
   }
-  return "#compdef convfilt\n"
-         "# zsh completion for convfilt; made by: convfilt generate zsh\n"
-         "_convfilt_masks() {\n"
-         "  local -a filters\n"
-         "  filters=(${(f)\"$(" +
-         kMasksInAwk +
-         ")\"})\n"
-         "  compadd -a filters\n"
-         "  _files\n"
-         "}\n"
-         "_convfilt() {\n"
-         "  local -a commands\n"
-         "  commands=(\n" +
-         names +
-         "  )\n"
-         "  if (( CURRENT == 2 )); then\n"
-         "    _describe command commands\n"
-         "    compadd -- --help --version\n"
-         "    return\n"
-         "  fi\n"
-         "  local command=$words[2]\n"
-         "  shift words\n"
-         "  (( CURRENT-- ))\n"
-         "  case $command in\n" +
-         cases +
-         "  esac\n"
-         "}\n"
-         "if [ \"$funcstack[1]\" = _convfilt ]; then _convfilt \"$@\"; else compdef _convfilt "
-         "convfilt; fi\n";
+  return filled(kZsh, names, cases);
 }
 
 std::string fish(const std::vector<CommandFacts>& commands) {
@@ -334,7 +334,8 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       ".SH SYNOPSIS\n.B convfilt\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n"
       ".SH DESCRIPTION\n"
       ".B convfilt\nfilters pictures by convolution: exactly, and with the same bytes on every CPU "
-      "and GPU, but for roundings under very large masks. Weights apply as written (correlation); "
+      "and GPU, except for roundings under very large masks. Weights apply as written "
+      "(correlation); "
       "\\fB\\-\\-flip\\fR gives true convolution. An output appears whole or not at all.\n"
       ".SH COMMANDS\n";
   for (const CommandFacts& command : commands) text += troff_of(command, commands);
@@ -342,15 +343,16 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       troff_of_shared(commands) +
       ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
       "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
-      ".TP\n3\nOf \\fBtry\\fR: there is no verdict, as the file or a compiler is missing.\n"
+      ".TP\n3\n\\fBtry\\fR has no verdict, because the file or a compiler is missing.\n"
       ".TP\n130, 143\nA signal (INT, TERM) ended it; \\fB\\-\\-resume\\fR does the rest of a "
       "folder.\n"
       ".SH ENVIRONMENT\nOptions win over the environment, and it wins over the file below.\n" +
       troff_of_variables(commands) +
       ".TP\n.B CONVFILT_FILTERS\nA folder of masks by name, which is searched before those that "
       "came with the program.\n"
-      ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
-      "read from that alone.\n"
+      ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR). Profiles are "
+      "then "
+      "read only from there.\n"
       ".TP\n.B CONVFILT_NVIMGCODEC\nThe folder of nvImageCodec, where the system's libraries have "
       "none; see \\-\\-codec.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "app/grammar/choices.hpp"
 #include "app/grammar/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/settings.hpp"
+#include "src/base/source_text.hpp"
 #include "src/picture/formats.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/shard.hpp"
@@ -96,7 +96,8 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
   binder.group("Many pictures");
   binder.option("-o,--out-folder", "FOLDER", names->out_folder,
                 "Folder for the results. All other names are then inputs");
-  binder.flag("-r,--recursive", selection.recursive, "Folders in folders, too. OUT mirrors them");
+  binder.flag("-r,--recursive", selection.recursive,
+              "Look into folders in folders, too. OUT mirrors them");
   binder.repeated("--glob", "PATTERN", selection.globs,
                   "Take the files of a folder whose names match, such as '*.jpg'. May be given "
                   "several times (default: the endings of pictures)");
@@ -107,11 +108,12 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
               "Follow links to folders, and to files elsewhere");
   binder.option("--name", "TEMPLATE", selection.name,
                 "Names of the results (default {stem}{ext}), such as {stem}_blur{ext}");
-  binder.choice("--if-exists", batch.if_exists, kIfExists, "What to do if a result is there");
-  binder.flag("--newer", batch.newer, "Only pictures that are newer than their results");
+  binder.choice("--if-exists", batch.if_exists, kIfExists,
+                "What to do if a result is already there");
+  binder.flag("--newer", batch.newer, "Filter only pictures that are newer than their results");
   binder.flag("--resume", batch.resume,
-              "Only what an earlier run of the command left undone. The journal beside the results "
-              "records it");
+              "Do only what an earlier run of the command left undone. The journal beside the "
+              "results records it");
   const auto has_shard = std::make_shared<bool>(false);
   const auto read_shard = [&batch, has_shard](const std::string& word) {
     batch.shard = shard_in(word, [](const char* variable) { return std::getenv(variable); });
@@ -129,19 +131,18 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
   binder.flag("--fail-fast", batch.fail_fast, "Stop after the first failure");
   binder.flag("--dry-run", command.dry_run, "Print what would be done, and do nothing");
   binder.flag("--json", command.json,
-              "Print a line of JSON for each picture, done or not, on standard output. A name "
-              "that is not UTF-8 is there percent-encoded, too");
-  const auto hides_progress = std::make_shared<bool>(false);
-  binder.flag("--no-progress", *hides_progress, "Show no progress bar on a terminal");
+              "Print a line of JSON for each picture, done or not, on standard output. It "
+              "has a name that is not UTF-8 percent-encoded, too");
+  binder.flag("--no-progress", command.no_progress, "Show no progress bar on a terminal");
   const auto read_memory = [&batch](const std::string& word) {
     batch.max_memory = bytes_in("--max-memory", word);
   };
-  binder.option("--max-memory", "BYTES", read_memory,
-                "Most memory for all pictures in work, such as 500M or 2G (default: no limit). "
-                "For a picture that is filtered as a whole, it is an estimate. Pipes go through "
-                "a file in $TMPDIR, else in /var/tmp");
-  binder.then([&command, names, has_shard, hides_progress] {
-    command.progress = !*hides_progress;
+  binder.option(
+      "--max-memory", "BYTES", read_memory,
+      "Limit of memory for all pictures under way, such as 500M or 2G (default: no limit). "
+      "For a picture that is filtered as a whole, it is an estimate. Pipes go through "
+      "a file in $TMPDIR, else in /var/tmp");
+  binder.then([&command, names, has_shard] {
     if (!command.batch.devices.empty()) device_numbers(command.batch.devices);
     const bool has_out_folder = !names->out_folder.empty();
     complete_names(*names, command.batch.selection);
@@ -200,8 +201,9 @@ void declare(Binder& binder, FilterCommand& command) {
   device_options(binder, convolver);
   border_options(binder, convolver);
   binder.flag("--flip", command.values.flip, "Turn the mask by 180 degrees: true convolution");
-  binder.flag("--normalize", command.values.normalize,
-              "Scale the weights to sum to 1. Of a mask that finds edges, the positive ones do");
+  binder.flag(
+      "--normalize", command.values.normalize,
+      "Scale the weights to sum to 1. In a mask that finds edges, scale the positive ones so");
 
   Mapping& mapping = command.mapping;
   binder.group("What is filtered");
@@ -213,15 +215,28 @@ void declare(Binder& binder, FilterCommand& command) {
     mapping.region = {numbers[0], numbers[1], numbers[2], numbers[3]};
   };
   binder.option("--region", "X,Y,W,H", read_region,
-                "Filter these pixels; the rest stays as it was");
+                "Filter only these pixels; the others stay as they were");
   binder.choice("--output", mapping.negative, kNegatives,
-                "What becomes of responses below 0. clamp makes them 0, abs takes their size, "
+                "What becomes of responses below 0. clamp makes them 0, abs makes them positive, "
                 "signed adds half of each response to the middle of the range");
 
   file_options(binder, command.batch);
   folder_options(binder, command, names);
   setting_options(binder, request);
   message_options(binder, command.loudness);
+}
+
+Extent size_in(const std::string& word) {
+  const auto sides = parse_sides(word);
+  require(sides.has_value(),
+          "--size: " + in_quotes(word) + " is not a size; write WxH, e.g. 2048x2048");
+  return *sides;
+}
+
+void check_pixels(const Extent& size, std::int64_t most) {
+  require(size.width >= 1 && size.height >= 1 && size.width <= most / size.height,
+          "--size: '" + std::to_string(size.width) + "x" + std::to_string(size.height) +
+              "': a picture has 1 to " + std::to_string(most) + " pixels");
 }
 
 void device_options(Binder& binder, ConvolverOptions& convolver) {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <type_traits>
 
-#include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 
@@ -16,6 +16,10 @@ namespace convfilt {
 
 void require(bool met, const std::string& message) {
   if (!met) throw UsageError(message);
+}
+
+UsageError unknown_word(const std::string& option, const std::string& word, const Words& choices) {
+  return UsageError(option + ": " + unknown_name("value", word, choices));
 }
 
 void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
@@ -52,8 +56,6 @@ std::string limits_of(const Bounds<Number>& bounds) {
          (bounds.above ? " and up to " : " to ") + shown(bounds.most);
 }
 
-template std::string limits_of(const Bounds<int>&);
-template std::string limits_of(const Bounds<std::int64_t>&);
 template std::string limits_of(const Bounds<double>&);
 
 template <class Number>
@@ -102,14 +104,11 @@ std::int64_t bytes_in(const std::string& option, const std::string& word) {
   const std::size_t unit = kUnits.find(last);
   const bool has_unit = unit != kUnits.npos;
   const int shift = has_unit ? 10 * int(unit + 1) : 0;
-  std::int64_t number = 0;
-  const char* end = word.data() + word.size() - (has_unit ? 1 : 0);
-  const auto [stop, error] = std::from_chars(word.data(), end, number);
-  require(error == std::errc() && stop == end && number > 0 &&
-              number <= (std::int64_t{1} << 62) >> shift,
+  const auto number = number_of_word<std::int64_t>(word.substr(0, word.size() - has_unit));
+  require(number && *number > 0 && *number <= (std::int64_t{1} << 62) >> shift,
           option + ": " + in_quotes(word) +
               " is no size from 1 byte to 4194304T; give one such as 500M or 2G");
-  return number << shift;
+  return *number << shift;
 }
 
 }  // namespace convfilt

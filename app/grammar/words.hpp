@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "src/base/errors.hpp"
 
 namespace convfilt {
 
@@ -23,6 +27,8 @@ Words words_of(const Things& things) {
       words.emplace_back(thing);
     } else if constexpr (requires { thing.name; }) {
       words.emplace_back(thing.name);
+    } else if constexpr (requires { thing->name; }) {
+      words.emplace_back(thing->name);
     } else {
       words.emplace_back(name_of(thing));
     }
@@ -49,19 +55,42 @@ auto choices_of(const Things& things) {
   return choices;
 }
 
+/// Two options that a command does not take together. Each may stand with the values for which
+/// that holds:
+///   --border=wrap|reflect   these; "cuda" stands for cuda:1, too
+///   --border!=constant      any other of its names, or any other number
+///   --depth~,               those in which that text stands; !~ those in which it does not
+struct Clash {
+  std::string one, other;
+  std::string message{};  ///< empty where other code knows more, and reports the clash
+  /// If this is set, `one` needs the other option, which has this value where it is not given.
+  std::optional<std::string> absent{};
+};
+
+/// "cpu|emulator": the names of things for which that holds.
+template <class Things, class Holds>
+std::string those(const Things& things, Holds holds) {
+  std::string names;
+  for (const auto& thing : things)
+    if (holds(thing)) names += (names.empty() ? "" : "|") + words_of(std::span(&thing, 1)).front();
+  return names;
+}
+
 void require(bool met, const std::string& message);
+
+/// An error: "--border: unknown value 'relect'; did you mean 'reflect'?".
+UsageError unknown_word(const std::string& option, const std::string& word, const Words& choices);
 
 /// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
 void require_choice(const std::string& kind, const std::string& word, const Words& choices);
 
-/// The meaning of the word.
+/// The meaning of an option's word.
 template <class Meaning>
-const Meaning& meaning_of(const std::string& kind, const std::string& word,
+const Meaning& meaning_of(const std::string& option, const std::string& word,
                           const Choices<Meaning>& choices) {
-  require_choice(kind, word, words_of(choices));
-  auto found = choices.begin();
-  while (found->first != word) ++found;
-  return found->second;
+  for (const auto& [known, meaning] : choices)
+    if (word == known) return meaning;
+  throw unknown_word(option, word, words_of(choices));
 }
 
 /// The words of a list with commas between them, of which there must be one. Each appears once.

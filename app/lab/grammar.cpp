@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "app/grammar/choices.hpp"
 #include "app/grammar/commands.hpp"
 #include "app/lab/commands.hpp"
 #include "kernels/contract/arithmetic.hpp"
@@ -213,19 +212,19 @@ void declare(Binder& binder, CompareCommand& command) {
               "Channels of the noise (default 1). Commas between both");
   binder.group("How to measure");
   binder.number("--repeats", "N", command.compare.repeats, {3, 100'000},
-                "Most runs of a row (default 21). There are fewer, but at least 3, where they "
-                "would take longer than --patience, and one on a GPU where that alone does");
+                "Most runs of a row (default 21). Fewer run, but at least 3, if all would take "
+                "longer than --patience. On a GPU only one runs if it alone takes longer");
   binder.number("--patience", "S", command.compare.row_patience, {0.001, 3600},
-                "Seconds for the runs of a row (default 1 on a GPU, else 0.1). Where the whole "
-                "picture takes longer, a piece of it is run. The bytes that results are compared "
-                "with may take 4 S (default 4)");
+                "Seconds for the runs of a row (default 1 on a GPU, else 0.1). If the whole "
+                "picture takes longer, only a part of it is filtered. Computing the bytes that "
+                "results are compared with may take 4 S (default 4)");
   reading_options(binder, command.read);
   border_options(binder, command.convolver);
   device_options(binder, command.convolver);
 
   binder.group("Results", true);
   binder.option("--from", "FILE", command.from,
-                "Measure nothing: read what --json=FILE wrote. To draw it, for example");
+                "Show or draw what --json=FILE wrote; measure nothing");
   binder.output("--json", command.json, "As JSON, instead of the table, or to FILE");
   binder.output("--csv", command.csv, "As CSV, a line for each row, likewise");
   binder.output("--markdown", command.markdown, "As Markdown, likewise");
@@ -322,16 +321,17 @@ void declare(Binder& binder, TryCommand& command) {
   };
   binder.option("--block", "WxH", read_sides("--block", command.launch.block, 1024),
                 "Threads of a block (default: as the file says). 256 alone is a row of threads "
-                "for as many outputs of the picture, one after the other. The file says it by // "
+                "for as many outputs of the picture, one after the other. In the file, write // "
                 "launch: block 16x16");
   binder.option("--outputs", "WxH", read_sides("--outputs", command.launch.outputs, 4096),
-                "Outputs of a block (default: as the file says). They tell how many blocks there "
-                "are; where the file says nothing, it is one output for each thread");
+                "Outputs of a block (default: as the file says). They give the number of "
+                "blocks; if the file says nothing, each thread has one output");
   binder.number("--shared", "BYTES", command.launch.shared_bytes, {0, kMostShared},
-                "Dynamic shared memory of a block (default: as the file says, else 0; 49152 where "
+                "Dynamic shared memory of a block (default: as the file says, else 0; 49152 if "
                 "its launch cannot be computed)");
-  binder.flag("--clear-out", command.launch.clears_out,
-              "Set out to 0 before, as kernels need that add to it (default: out is unset)");
+  binder.flag(
+      "--clear-out", command.launch.clears_out,
+      "Set the output to 0 first, which kernels need that add to it (default: it is unset)");
   binder.group("What it is tried with", true);
   binder.option("--mask", "MASK", command.mask,
                 "A text file, or a mask by name (default: random weights)");
@@ -341,7 +341,7 @@ void declare(Binder& binder, TryCommand& command) {
   binder.option("--mask-size", "WxH", read_mask_size,
                 "Size of random weights (default: by the file). That is the size of the "
                 "__constant__ array, else 5x5, or another for which the kernel is right; several "
-                "where the kernel is told the size");
+                "if the kernel takes the size");
   binder.choice("--mode", command.wish.is_valid, Choices<bool>{{"same", false}, {"valid", true}},
                 "Outputs for all samples, or only where the mask lies inside. By default those "
                 "with which the kernel is right");
@@ -350,15 +350,15 @@ void declare(Binder& binder, TryCommand& command) {
   binder.number("--relative-tolerance", "T", command.wish.relative, {0, 1000000},
                 "The same as a share of what they should be. The two add up");
   binder.option("--device", "NAME", command.device,
-                "auto: on the host, and on a GPU where one and nvcc are there (default). cpu: on "
+                "auto: on the host, and on a GPU if there are one and nvcc (default). cpu: on "
                 "the host alone. cuda, cuda:1: on that GPU, too");
   binder.flag("--json", command.json, "Print the verdict as JSON on standard output");
 }
 
 const OtherCommand kCompare{
-    {"compare", "Every way to convolve, beside each other: speed, reads, exactness",
-     "Compare ways to convolve, on a picture or on noise: how fast they are, against\n"
-     "what the device could do, and how right.\n",
+    {"compare", "Compare all ways to convolve: speed, reads, exactness",
+     "Compare ways to convolve, on a picture or on noise: how fast they are, beside\n"
+     "what the device could do, and how exact.\n",
      "  convfilt compare                             every strategy, some masks, noise\n"
      "  convfilt compare photo.jpg --mask 9x9 --mask emboss3\n"
      "  convfilt compare --strategies basic,tiled-out:tile=16,auto --depth f32\n"
@@ -369,7 +369,7 @@ const OtherCommand kCompare{
     declare_as<CompareCommand>};
 
 const OtherCommand kExplain{
-    {"explain", "What one block of a strategy does, in numbers and as a picture",
+    {"explain", "Show what one block of a strategy does, in numbers and as a picture",
      "Explain what one block of a strategy does, checked against the counts of the\n"
      "emulator; or show the textbook's tables of reuse, or of ways to overlap blocks.\n",
      "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
@@ -396,7 +396,7 @@ const OtherCommand kTune{
     declare_as<TuneCommand>};
 
 const OtherCommand kTry{
-    {"try", "A kernel of your own: is it right, and if not, what is wrong",
+    {"try", "Judge a kernel of your own: is it right, and if not, what is wrong",
      "Run a convolution kernel, written in plain CUDA C++, on pictures of many sizes,\n"
      "and report what is wrong with it, and in which line.\n",
      "  convfilt try samples/kernels/tiled_in.cu         installed: in share/convfilt\n"
@@ -405,25 +405,25 @@ const OtherCommand kTry{
      "  convfilt try my_kernel.cu --json\n",
      "On the host, which needs no GPU, every access to memory is watched; on a GPU the\n"
      "kernel is also timed beside our strategies. The file has one __global__ function.\n"
-     "Only the launch is read of main() and other functions for the host, and only where\n"
+     "main() and other functions for the host are read for the launch alone, and only if\n"
      "no comment gives it:\n\n"
      "  // launch: block 20x20, a block for each 16x16 outputs\n"
      "  __constant__ float F[5][5];    // the mask, or else a parameter float* mask\n"
      "  __global__ void filter(float* in, float* out, int width, int height)\n\n"
-     "Samples are floats, weights apply as they stand, and ghost cells are 0, or outputs\n"
-     "lie only where the whole mask lies inside (\"valid\"). A kernel with a width but no\n"
+     "Samples are floats, and weights apply as written. Ghost cells are 0, or there are\n"
+     "outputs only where the whole mask lies inside (\"valid\"). A kernel with a width but no\n"
      "height filters lines; one with a depth filters volumes, and its mask is a cube; one\n"
-     "with channels gets three. Parameters are known by their names, in any order: the\n"
-     "mask's side may be one (int mask_width, int mask_height), or its radius (int r).\n"
-     "Where names tell nothing, the output is what is written to, and two numbers are\n"
-     "width and height. Templates take what the launch gives, else their defaults. Out\n"
-     "holds any values when the kernel begins, unless --clear-out makes the host set it\n"
-     "to 0, or the comment does: // launch: block 16x16, out cleared\n"
+     "with channels gets three. Parameters are known by their names, in any order; the\n"
+     "mask's sides (int mask_width, int mask_height) or its radius (int r) may be among\n"
+     "them. If the names do not tell, the output is the pointer that is written to, and\n"
+     "two numbers are width and height. Template parameters take the values of the launch,\n"
+     "else their defaults. The output holds unknown values when the kernel begins, unless\n"
+     "--clear-out or the comment sets it to 0: // launch: block 16x16, out cleared\n"
      "The compiler is c++, or what CXX names; for the GPU nvcc, or what NVCC names.\n\n"
-     "A run ends after 10 s of a processor's time. The kernel runs with your rights: no\n"
+     "A run ends after 10 s of processor time. The kernel runs with your rights: no\n"
      "sandbox keeps it from your files, so graders try others' kernels in a container.\n\n"
      "Exit codes: 0 it is right; 1 it is wrong, or not compiled; 2 the command line is\n"
-     "wrong; 3 there is no verdict, as the file or a compiler is missing. --json prints\n"
+     "wrong; 3 there is no verdict, because the file or a compiler is missing. --json prints\n"
      "an object with a \"status\" in all cases but 2: right, wrong, refused,\n"
      "not_compiled or error.\n"},
     declare_as<TryCommand>};

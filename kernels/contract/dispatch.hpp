@@ -1,4 +1,4 @@
-/// Turns depths and borders, which are known at run time, into template arguments.
+/// Turns depths, borders and numbers, which are known at run time, into template arguments.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,15 @@ decltype(auto) with_border(Border border, F&& f) {
     case Border::replicate: break;
   }
   return f(BorderTag<Border::replicate>{});
+}
+
+/// Calls f with the first of the numbers that is at least `value`, as a constant, or with the last.
+template <int kFirst, int... kOthers, class F>
+auto with_least(int value, F f) {
+  if constexpr (sizeof...(kOthers) > 0) {
+    if (value > kFirst) return with_least<kOthers...>(value, f);
+  }
+  return f(std::integral_constant<int, kFirst>{});
 }
 
 }  // namespace convfilt

@@ -64,14 +64,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-int all_or(int threads) {
-  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
-}
-
 }  // namespace
 
 double measure_fp32_peak(int threads) {
-  const int count = all_or(threads);
+  const int count = threads_or_all(threads);
   std::vector<float> sinks(std::size_t(count) * 16);  // a cache line each
   double best = 0;
   for (int attempt = 0; attempt < kTries; ++attempt) {
@@ -99,7 +95,7 @@ std::vector<double> time_copy(std::size_t bytes, int threads, int repeats) {
   constexpr int kWarmups = 1;
   for (int k = 0; k < repeats + kWarmups; ++k) {
     const Clock::time_point start = Clock::now();
-    parallel_for(parts, all_or(threads), [&](int, int index) {
+    parallel_for(parts, threads_or_all(threads), [&](int, int index) {
       const std::size_t first = std::size_t(index) * kPart;
       std::memcpy(to.data() + first, from.data() + first, std::min(kPart, bytes - first));
     });

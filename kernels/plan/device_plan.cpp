@@ -155,6 +155,8 @@ void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   buffer = DeviceBuffer();
   buffer = DeviceBuffer(bytes);
   held_ += bytes;
+  // Of a watched block's neighbours none runs, so the sums that they would write must be numbers.
+  if (options_.watch != Watch::nothing) clear(buffer.data(), bytes, stream_);
 }
 
 void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes) {

@@ -21,6 +21,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/shared_words.hpp"
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/separable_tensor/mask.hpp"
 #include "kernels/separable_tensor/passes.hpp"
@@ -206,19 +207,10 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
 template <int kTerms, class F>
 auto with_slices(int slices, F f) {
   if constexpr (kTerms == 1) {
-    if (slices <= 2) return f(std::integral_constant<int, 2>());
-    if (slices > 5) return f(std::integral_constant<int, kMostSlices>());
+    return with_least<2, 3, 5, kMostSlices>(slices, f);
+  } else {
+    return with_least<3, 5>(slices, f);
   }
-  if (slices <= 3) return f(std::integral_constant<int, 3>());
-  return f(std::integral_constant<int, 5>());
-}
-
-/// Calls f with the number of terms as a constant.
-template <class F>
-auto with_terms(int terms, F f) {
-  if (terms == 1) return f(std::integral_constant<int, 1>());
-  if (terms == 2) return f(std::integral_constant<int, 2>());
-  return f(std::integral_constant<int, kMostTerms>());
 }
 
 /// The number of slices of pixels that a block reads, from the beginning of a slice to the last
@@ -298,7 +290,7 @@ class WarpPlan : public DevicePlan {
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    with_terms(mask_.terms, [&](auto terms) {
+    with_least<1, 2, kMostTerms>(mask_.terms, [&](auto terms) {
       step() == 1 ? filter<1, terms()>(in, out, shift) : filter<3, terms()>(in, out, shift);
     });
   }
@@ -332,15 +324,16 @@ class WarpPlan : public DevicePlan {
 /// The geometry for pictures of one channel.
 Geometry geometry(const Problem& p, const Tuning&) {
   const int dx = -p.lead_x(), slices = slices_of(p.mask.width, p.mask.height, dx);
-  return with_terms(int(prepare_separable<uint8_t>(p.mask).terms.size()), [&](auto terms) {
-    const int at_once =
-        blocks_at_once(kernel_of<1, terms()>(slices, 2), dim3(kLaneCount, kWarps), 0);
-    return with_slices<terms()>(slices, [&](auto compiled) {
-      return block_geometry<compiled(), terms()>(
-          pixel_chunks_of<1, terms()>(slices, dx),
-          grid_for<1>(p.out_width(), p.out_height(), at_once).rows);
-    });
-  });
+  return with_least<1, 2, kMostTerms>(
+      int(prepare_separable<uint8_t>(p.mask).terms.size()), [&](auto terms) {
+        const int at_once =
+            blocks_at_once(kernel_of<1, terms()>(slices, 2), dim3(kLaneCount, kWarps), 0);
+        return with_slices<terms()>(slices, [&](auto compiled) {
+          return block_geometry<compiled(), terms()>(
+              pixel_chunks_of<1, terms()>(slices, dx),
+              grid_for<1>(p.out_width(), p.out_height(), at_once).rows);
+        });
+      });
 }
 
 std::string refuses(const Problem& problem, const Tuning&) {

@@ -20,6 +20,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/shared_words.hpp"
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/tensor/strips/strips.hpp"
 #include "kernels/tensor/tile.hpp"
 #include "kernels/tensor/warpgroup/grid.hpp"
@@ -134,26 +135,16 @@ Compiled compiled_for(int digits, int steps, int height) {
   return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide};
 }
 
-template <int kDigits, int kSteps>
-auto kernel_of(const Compiled& c) {
-  if constexpr (kSteps < 3) {
-    if (c.height == kFewRows) return tensor_kernel<kDigits, kSteps, kFewRows>;
-  }
-  return tensor_kernel<kDigits, kSteps, kMaxPartSide>;
-}
-
-template <int kDigits>
-auto kernel_of(const Compiled& c) {
-  static_assert(kMaxSteps == 3);
-  if (c.steps == 1) return kernel_of<kDigits, 1>(c);
-  if (c.steps == 2) return kernel_of<kDigits, 2>(c);
-  return kernel_of<kDigits, 3>(c);
-}
-
 auto kernel_for(const Compiled& c) {
-  if (c.digits == 1) return kernel_of<1>(c);
-  if (c.digits == 2) return kernel_of<2>(c);
-  return kernel_of<3>(c);
+  static_assert(kMaxSteps == 3);
+  return with_least<1, 2, 3>(c.digits, [&](auto digits) {
+    return with_least<1, 2, 3>(c.steps, [&](auto steps) {
+      if constexpr (steps() < 3) {
+        if (c.height == kFewRows) return tensor_kernel<digits(), steps(), kFewRows>;
+      }
+      return tensor_kernel<digits(), steps(), kMaxPartSide>;
+    });
+  });
 }
 
 /// A mask in parts is described by its first part, as if that were a mask of its own.

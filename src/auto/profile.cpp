@@ -97,24 +97,30 @@ class Entry {
   std::string way_;
 };
 
+/// The figures of a part of the file, each by its key.
+constexpr std::pair<const char*, double CpuRates::*> kCpuFigures[] = {
+    {"sample_u8_s", &CpuRates::sample_u8},
+    {"sample_wide_s", &CpuRates::sample_wide},
+    {"multiply_add_u8_s", &CpuRates::multiply_add_u8},
+    {"multiply_add_wide_s", &CpuRates::multiply_add_wide},
+    {"transform_sample_s", &CpuRates::transform_sample}};
+constexpr std::pair<const char*, double GpuRates::*> kGpuFigures[] = {
+    {"copy_bytes_per_s", &GpuRates::copy_rate},
+    {"context_s", &GpuRates::context_seconds},
+    {"upload_bytes_per_s", &GpuRates::upload_rate},
+    {"download_bytes_per_s", &GpuRates::download_rate}};
+
 CpuRates cpu_from(const Entry& entry) {
-  return {entry.at("name").text(),
-          entry.at("sample_u8_s").above_zero(),
-          entry.at("sample_wide_s").above_zero(),
-          entry.at("multiply_add_u8_s").above_zero(),
-          entry.at("multiply_add_wide_s").above_zero(),
-          entry.at("transform_sample_s").above_zero()};
+  CpuRates cpu{.name = entry.at("name").text()};
+  for (const auto& [key, figure] : kCpuFigures) cpu.*figure = entry.at(key).above_zero();
+  return cpu;
 }
 
 GpuRates gpu_from(const Entry& entry) {
-  return {entry.at("name").text(),
-          entry.at("major").whole(1, 1000),
-          entry.at("minor").whole(0, 1000),
-          entry.at("multiprocessors").whole(1, 1'000'000),
-          entry.at("copy_bytes_per_s").above_zero(),
-          entry.at("context_s").above_zero(),
-          entry.at("upload_bytes_per_s").above_zero(),
-          entry.at("download_bytes_per_s").above_zero()};
+  GpuRates gpu{entry.at("name").text(), entry.at("major").whole(1, 1000),
+               entry.at("minor").whole(0, 1000), entry.at("multiprocessors").whole(1, 1'000'000)};
+  for (const auto& [key, figure] : kGpuFigures) gpu.*figure = entry.at(key).above_zero();
+  return gpu;
 }
 
 Depth depth_from(const Entry& entry) {
@@ -177,23 +183,18 @@ double rounded(double value) {
 }
 
 OrderedJson json_of(const CpuRates& cpu) {
-  return {{"name", cpu.name},
-          {"sample_u8_s", rounded(cpu.sample_u8)},
-          {"sample_wide_s", rounded(cpu.sample_wide)},
-          {"multiply_add_u8_s", rounded(cpu.multiply_add_u8)},
-          {"multiply_add_wide_s", rounded(cpu.multiply_add_wide)},
-          {"transform_sample_s", rounded(cpu.transform_sample)}};
+  OrderedJson json = {{"name", cpu.name}};
+  for (const auto& [key, figure] : kCpuFigures) json[key] = rounded(cpu.*figure);
+  return json;
 }
 
 OrderedJson json_of(const GpuRates& gpu) {
-  return {{"name", gpu.name},
-          {"major", gpu.major},
-          {"minor", gpu.minor},
-          {"multiprocessors", gpu.multiprocessors},
-          {"copy_bytes_per_s", rounded(gpu.copy_rate)},
-          {"context_s", rounded(gpu.context_seconds)},
-          {"upload_bytes_per_s", rounded(gpu.upload_rate)},
-          {"download_bytes_per_s", rounded(gpu.download_rate)}};
+  OrderedJson json = {{"name", gpu.name},
+                      {"major", gpu.major},
+                      {"minor", gpu.minor},
+                      {"multiprocessors", gpu.multiprocessors}};
+  for (const auto& [key, figure] : kGpuFigures) json[key] = rounded(gpu.*figure);
+  return json;
 }
 
 OrderedJson json_of(const CostCurve& curve) {

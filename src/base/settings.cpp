@@ -40,8 +40,8 @@ void set_from_word(Tuning& tuning, Setting setting, const std::string& word) {
   }
   const auto found = std::find(info.words.begin(), info.words.end(), word);
   if (found == info.words.end())
-    throw UsageError(unknown_name("value of --" + std::string(info.name), word,
-                                  {info.words.begin(), info.words.end()}));
+    throw UsageError("--" + std::string(info.name) + ": " +
+                     unknown_name("value", word, {info.words.begin(), info.words.end()}));
   tuning[setting] = int(found - info.words.begin());
 }
 

@@ -84,8 +84,9 @@ void store_plain(const double* values, int count, int width, int first, int chan
 
 class FloatWork::FloatWorker final : public Worker {
  public:
-  explicit FloatWorker(const FloatWork& work)
-      : work_(work), rows_(work.rows_), responses_(work.rows_.size()) {}
+  explicit FloatWorker(const FloatWork& work) : work_(work), responses_(work.masks_.size()) {
+    for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
+  }
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
     if (work_.is_whole()) return push_planes(in, out);
@@ -102,7 +103,7 @@ class FloatWork::FloatWorker final : public Worker {
   void push_planes(BandView<const std::byte> in, BandView<std::byte> out) {
     Image alpha;
     if (!work_.alpha_.empty()) {
-      MaskRows(work_.alpha_[0]).push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
+      work_.alpha_[0].make_worker()->push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
     }
     for (int c = 0; c < std::min(in.channels, kColours); ++c)
       filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
@@ -114,9 +115,9 @@ class FloatWork::FloatWorker final : public Worker {
   void filter(BandView<const std::byte> in, BandView<std::byte> out, int first, int count,
               const Image* alpha) {
     const BandView<const std::byte> floats = floats_of(in, out, first, count);
-    if (work_.is_whole() && rows_.size() > 1) work_.convolver_.next_picture();
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      rows_[i].push(floats, fitted(responses_[i], out, count));
+    if (work_.is_whole() && masks_.size() > 1) work_.convolver_.next_picture();
+    for (std::size_t i = 0; i < masks_.size(); ++i)
+      masks_[i]->push(floats, fitted(responses_[i], out, count));
     with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
       for_rows(out, threads(), [&](int y) {
         // Rows of doubles are too large to be made anew for each row.
@@ -196,7 +197,7 @@ class FloatWork::FloatWorker final : public Worker {
   int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
 
   const FloatWork& work_;
-  std::vector<MaskRows> rows_;
+  std::vector<std::unique_ptr<Worker>> masks_;
   Image floats_;
   std::vector<Image> responses_;
 };
@@ -209,25 +210,25 @@ FloatWork::FloatWork(const Shape& in, Responses responses, const Place& place)
   const Shape plane{in.width, in.height, 1, Depth::f32};
   const int runs = std::min(in.channels, kColours) * int(responses_.masks.size()) +
                    (responses_.filters_alpha ? 1 : 0);
-  const auto rows_by = [&](const Mask& mask, double border_value) -> MaskRows {
+  const auto work_by = [&](const Mask& mask, double border_value) -> MaskWork {
     return {convolver_.problem_of(plane, mask, border_value), in.channels, full, runs, place};
   };
-  if (responses_.filters_alpha) alpha_.push_back(rows_by(responses_.masks[0], full));
+  if (responses_.filters_alpha) alpha_.push_back(work_by(responses_.masks[0], full));
   for (const Mask& mask : responses_.masks)
-    rows_.push_back(rows_by(mask, place.border_value * full));
-  for (const MaskRows& rows : rows_)
-    if (!rows.why_whole.empty()) keep_whole(rows.why_whole);
+    masks_.push_back(work_by(mask, place.border_value * full));
+  for (const MaskWork& mask : masks_)
+    if (mask.is_whole()) keep_whole(mask.why_whole);
 }
 
 void FloatWork::note_problems() const {
-  for (const MaskRows& rows : rows_)
-    if (!is_whole()) convolver_.note(rows.problem());
+  for (const MaskWork& mask : masks_)
+    if (!is_whole()) convolver_.note(mask.problem());
 }
 
 void FloatWork::keep_whole(const std::string& why) {
   why_whole = why;
-  for (std::vector<MaskRows>* all : {&rows_, &alpha_})
-    for (MaskRows& rows : *all) rows.why_whole = why;
+  for (std::vector<MaskWork>* all : {&masks_, &alpha_})
+    for (MaskWork& mask : *all) mask.why_whole = why;
 }
 
 /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
@@ -235,12 +236,12 @@ int FloatWork::band_step() const {
   constexpr std::ptrdiff_t kFloats = 1 << 18;
   const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * in.channels;
   return std::max(
-      {int(kFloats / (samples * std::ptrdiff_t(rows_.size() + 1))), 2 * (window.height - 1), 8});
+      {int(kFloats / (samples * std::ptrdiff_t(masks_.size() + 1))), 2 * (window.height - 1), 8});
 }
 
 Work::Needs FloatWork::needs(int rows) const {
   constexpr std::int64_t kFloat = sizeof(float);
-  const auto masks = std::int64_t(rows_.size());
+  const auto masks = std::int64_t(masks_.size());
   if (!is_whole()) {
     // The picture's floats, the responses, and a plan's rows of them.
     const std::int64_t samples = std::int64_t{in.width} * in.channels;
@@ -248,9 +249,9 @@ Work::Needs FloatWork::needs(int rows) const {
   }
   const std::int64_t result = kFloat * out.width * out.height;
   Needs needs{kFloat * in.width * in.height + result * (masks + std::int64_t(alpha_.size()))};
-  if (rows_.size() > 1) convolver_.next_picture();
-  for (const std::vector<MaskRows>* all : {&rows_, &alpha_})
-    for (const MaskRows& each : *all) needs.plans += each.plan_bytes();
+  if (masks_.size() > 1) convolver_.next_picture();
+  for (const std::vector<MaskWork>* all : {&masks_, &alpha_})
+    for (const MaskWork& mask : *all) needs.plans += mask.plan_bytes();
   return needs;
 }
 
@@ -307,10 +308,7 @@ class AlphaWork final : public Work {
  private:
   class AlphaWorker final : public Worker {
    public:
-    explicit AlphaWorker(const AlphaWork& work)
-        : work_(work),
-          opaque_(work.opaque_->make_worker()),
-          translucent_(work.translucent_ ? work.translucent_->make_worker() : nullptr) {}
+    explicit AlphaWorker(const AlphaWork& work) : work_(work) {}
 
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
       const std::vector<bool> opaque = opaque_windows(in, out);
@@ -349,7 +347,8 @@ class AlphaWork final : public Work {
     }
 
     void push_translucent(BandView<const std::byte> in, BandView<std::byte> out) {
-      if (!translucent_) throw UsageError(work_.refusal_);
+      if (!work_.translucent_) throw UsageError(work_.refusal_);
+      if (!translucent_) translucent_ = work_.translucent_->make_worker();
       translucent_->push(in, out);
     }
 
@@ -366,6 +365,7 @@ class AlphaWork final : public Work {
                                          copy_colours(reinterpret_cast<const T*>(from), in.width,
                                                       reinterpret_cast<T*>(to));
                                        });
+        if (!opaque_) opaque_ = work_.opaque_->make_worker();
         opaque_->push(colours, result);
         const T full = T(full_range(depth));
         for_rows(out, work_.threads_, [&](int row) {
@@ -381,7 +381,7 @@ class AlphaWork final : public Work {
     }
 
     const AlphaWork& work_;
-    std::unique_ptr<Worker> opaque_, translucent_;
+    std::unique_ptr<Worker> opaque_, translucent_;  ///< made when rows need them
   };
 
   std::unique_ptr<Work> opaque_;
@@ -410,7 +410,7 @@ std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response
   }
   std::unique_ptr<Work> colours = opaque.begin(with_channels(in, kColours), at);
   if (translucent && colours->is_whole()) translucent->keep_whole(colours->why_whole);
-  place.convolver.describe(std::move(text));
+  place.convolver.set_job(std::move(text));
   if (translucent) translucent->note_problems();
   return std::make_unique<AlphaWork>(whole, std::move(colours), std::move(translucent),
                                      std::move(refusal), place.convolver);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/filter/filter.hpp"
-#include "src/filter/mask_rows.hpp"
+#include "src/filter/mask_work.hpp"
 
 namespace convfilt {
 
@@ -35,7 +35,7 @@ class FloatWork final : public Work {
   void note_problems() const;
 
   /// The choice for its first mask.
-  const Choice& choice() const { return rows_[0].choice(); }
+  const Choice& choice() const { return masks_[0].choice(); }
 
   /// Takes the whole picture, since others do.
   void keep_whole(const std::string& why);
@@ -50,8 +50,8 @@ class FloatWork final : public Work {
 
   Responses responses_;
   Convolver& convolver_;
-  std::vector<MaskRows> rows_;   ///< for each mask
-  std::vector<MaskRows> alpha_;  ///< for alpha alone: one, where a whole picture's is filtered
+  std::vector<MaskWork> masks_;  ///< one for each mask
+  std::vector<MaskWork> alpha_;  ///< for alpha alone: one, where a whole picture's is filtered
 };
 
 /// Begins on a picture with alpha. `opaque` is the filter, which gets the picture without alpha for

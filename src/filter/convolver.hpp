@@ -73,7 +73,7 @@ class Convolver {
   void add_bands(double kernel_ms, int bands);
 
   /// Says in the report what several runs are for.
-  void describe(std::string job) { report_.job = std::move(job); }
+  void set_job(std::string job) { report_.job = std::move(job); }
 
   const ConvolverOptions& options() const { return options_; }
   const Report& report() const { return report_; }

@@ -118,7 +118,7 @@ class EdgeFilter final : public Filter {
     const std::string text = description(std::min(in.channels, 3), in.channels == 4, masks_);
     if (in.channels == 4) return with_alpha(*this, in, {whole_, divisors_}, place, text);
     auto work = std::make_unique<FloatWork>(in, Responses{whole_, divisors_}, place);
-    place.convolver.describe(text);
+    place.convolver.set_job(text);
     work->note_problems();
     if (in.depth == Depth::u8 && !work->is_whole() && divisors_ == std::vector<double>{1, 1}) {
       std::vector<GradientTap> taps = gradient_taps(whole_[0], whole_[1], in.channels);

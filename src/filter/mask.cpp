@@ -8,30 +8,10 @@
 #include <vector>
 
 #include "src/filter/alpha.hpp"
-#include "src/filter/mask_rows.hpp"
+#include "src/filter/mask_work.hpp"
 
 namespace convfilt {
 namespace {
-
-/// A mask over all channels of a picture without alpha.
-class MaskWork final : public Work {
- public:
-  MaskWork(const Problem& whole, const MaskRows& rows) : Work(whole, rows.why_whole), rows_(rows) {}
-
-  Needs needs(int) const override {
-    // Plans, their problems and the memory of earlier choices hold copies of the mask: up to
-    // that many at once, by the peak with masks of 321 to 801 squared.
-    constexpr std::int64_t kMasks = 8;
-    if (!is_whole()) return {};
-    return {0, rows_.plan_bytes() +
-                   kMasks * std::int64_t(sizeof(double)) * window.width * window.height};
-  }
-
-  std::unique_ptr<Worker> make_worker() const override { return std::make_unique<MaskRows>(rows_); }
-
- private:
-  MaskRows rows_;
-};
 
 class MaskFilter final : public Filter {
  public:
@@ -52,9 +32,9 @@ class MaskFilter final : public Filter {
                         "a picture with alpha: where it is opaque, as if it had none; elsewhere "
                         "premultiplied by alpha, in f32");
     }
-    const MaskRows rows(problem, in.channels, 0, 1, place);
-    if (rows.why_whole.empty()) place.convolver.note(problem);
-    return std::make_unique<MaskWork>(problem, rows);
+    auto work = std::make_unique<MaskWork>(problem, in.channels, 0, 1, place);
+    if (!work->is_whole()) place.convolver.note(problem);
+    return work;
   }
 
   ResidentPlan resident(const Shape& in, Convolver& convolver) const override {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "kernels/problem.hpp"
+#include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
+#include "src/picture/samples.hpp"
 
 namespace convfilt {
 
@@ -15,6 +18,13 @@ struct Shape {
 
   bool operator==(const Shape&) const = default;
 };
+
+/// The shape of a file's picture once it is turned as its orientation wants.
+inline Shape upright_shape(const Header& header) {
+  Shape shape{header.width, header.height, header.channels, header.depth};
+  if (turns_sideways(header.orientation)) std::swap(shape.width, shape.height);
+  return shape;
+}
 
 inline Shape shape_of(const Image& image) {
   return {image.width(), image.height(), image.channels(), image.depth()};

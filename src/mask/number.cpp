@@ -35,40 +35,29 @@ __int128 common_divisor_of(__int128 a, __int128 b) {
 constexpr std::string_view kRemedy = "write an integer, a decimal or a fraction such as 1/9";
 constexpr std::int64_t kMostDigits = 18;  // 10^18 is the largest power of ten in 64 bits
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-// Takes the digits at the front of `rest`.
-std::string_view take_digits(std::string_view& rest) {
-  const std::size_t n = std::find_if_not(rest.begin(), rest.end(), is_digit) - rest.begin();
-  const std::string_view digits = rest.substr(0, n);
-  rest.remove_prefix(n);
-  return digits;
+bool is_zero(std::string_view digits) {
+  return digits.find_first_of("123456789") == digits.npos;
 }
 
-bool take(std::string_view& rest, std::string_view any_of) {
-  if (rest.empty() || any_of.find(rest.front()) == std::string_view::npos) return false;
-  rest.remove_prefix(1);
-  return true;
-}
-
-bool all_zero(std::string_view digits) {
-  return digits.find_first_not_of('0') == std::string_view::npos;
-}
-
-// whole.part x 10^exponent as a fraction, if 64 bits hold it.
-std::optional<Rational> exact_decimal(std::string_view whole, std::string_view part,
-                                      std::string_view exponent, bool negative_exponent) {
-  std::string digits = std::string(whole) + std::string(part);
-  const std::size_t significant = digits.find_last_not_of('0') + 1;
-  const auto trailing_zeros = static_cast<std::int64_t>(digits.size() - significant);
-  digits.resize(significant);
-  const auto mantissa = number_of_word<std::int64_t>(digits);
+// A decimal without a sign as a fraction, if 64 bits hold it.
+std::optional<Rational> exact_decimal(std::string_view word) {
+  const std::size_t end = std::min(word.find_first_of("eE"), word.size());
+  std::string_view exponent = word.substr(std::min(end + 1, word.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
   const auto power = exponent.empty() ? 0 : number_of_word<std::int64_t>(exponent);
-  if (!mantissa || !power || *power > 1'000'000) return std::nullopt;
-  const std::int64_t shift = (negative_exponent ? -*power : *power) + trailing_zeros -
-                             static_cast<std::int64_t>(part.size());
+  std::string digits(word.substr(0, end));
+  const std::size_t dot = std::min(digits.find('.'), digits.size());
+  const std::size_t decimals = digits.size() - std::min(dot + 1, digits.size());
+  digits.erase(dot, 1);
+  const std::size_t significant = digits.find_last_not_of('0') + 1;
+  const auto mantissa = number_of_word<std::int64_t>(digits.substr(0, significant));
+  if (!mantissa || !power || std::abs(*power) > 1'000'000) return std::nullopt;
+  const std::int64_t shift =
+      *power + std::int64_t(digits.size() - significant) - std::int64_t(decimals);
   if (std::abs(shift) > kMostDigits) return std::nullopt;
   std::int64_t ten_to_shift = 1;
   for (std::int64_t i = 0; i < std::abs(shift); ++i) ten_to_shift *= 10;
@@ -89,11 +78,11 @@ std::string out_of_range() {
 
 std::optional<Number> parse_fraction(bool negative, std::string_view top, std::string_view bottom,
                                      std::string& why) {
-  if (all_zero(bottom)) {
+  if (is_zero(bottom)) {
     why = "divides by zero";
     return std::nullopt;
   }
-  if (all_zero(top)) return Number{0, Rational{}};
+  if (is_zero(top)) return Number{0, Rational{}};
   const auto num = number_of_word<std::int64_t>(top), den = number_of_word<std::int64_t>(bottom);
   if (num && den) {
     const auto exact = make_rational(*num, *den);
@@ -176,38 +165,32 @@ std::optional<Rational> multiple_of(double value, double divisor) {
 }
 
 std::optional<Number> parse_number(std::string_view word, std::string& why) {
-  std::string_view rest = word;
-  const bool negative = rest.starts_with('-');
-  take(rest, "+-");
-  const std::string_view unsigned_word = rest;
-  const std::string_view whole = take_digits(rest);
-  if (!whole.empty() && take(rest, "/")) {
-    const std::string_view bottom = take_digits(rest);
-    if (!bottom.empty() && rest.empty()) return parse_fraction(negative, whole, bottom, why);
-    why = complaint(unsigned_word);
+  const auto is_sign = [](std::string_view text) {
+    return text.starts_with('+') || text.starts_with('-');
+  };
+  const bool negative = word.starts_with('-');
+  if (is_sign(word)) word.remove_prefix(1);
+  if (const std::size_t slash = word.find('/'); slash != word.npos) {
+    const std::string_view top = word.substr(0, slash), bottom = word.substr(slash + 1);
+    if (is_digits(top) && is_digits(bottom)) return parse_fraction(negative, top, bottom, why);
+    why = complaint(word);
     return std::nullopt;
   }
-  const std::string_view part = take(rest, ".") ? take_digits(rest) : std::string_view{};
-  bool well_formed = !whole.empty() || !part.empty();
-  bool negative_exponent = false;
-  std::string_view exponent;
-  if (take(rest, "eE")) {
-    negative_exponent = rest.starts_with('-');
-    take(rest, "+-");
-    exponent = take_digits(rest);
-    well_formed = well_formed && !exponent.empty();
-  }
-  if (!well_formed || !rest.empty()) {
-    why = complaint(unsigned_word);
+  double value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  // Infinities, NaN and hexadecimal numbers are no weights.
+  if (error == std::errc::invalid_argument || stop != end || is_sign(word) ||
+      word.find_first_not_of("0123456789.eE+-") != word.npos) {
+    why = complaint(word);
     return std::nullopt;
   }
-  if (all_zero(whole) && all_zero(part)) return Number{0, Rational{}};
-  const auto value = number_of_word<double>(unsigned_word);
-  if (!value || *value == 0) {
+  if (is_zero(word.substr(0, word.find_first_of("eE")))) return Number{0, Rational{}};
+  if (error != std::errc() || value == 0 || !std::isfinite(value)) {
     why = out_of_range();
     return std::nullopt;
   }
-  return with_sign(negative, *value, exact_decimal(whole, part, exponent, negative_exponent));
+  return with_sign(negative, value, exact_decimal(word));
 }
 
 std::string print_number(double value) {

@@ -25,17 +25,11 @@ struct Entry {
   std::string_view word;
 };
 
-/// Two whole numbers, 0 or more, and their places.
-struct AnchorEntry {
-  int x, y;
-  std::string_view x_word, y_word;
-};
-
 /// The contents of a file's lines. Views point into the text.
 struct MaskLines {
   std::vector<std::vector<Entry>> rows;  ///< only an ImageMagick kernel's may be empty
   std::optional<Entry> scale, offset;    ///< the scale is not 0
-  std::optional<AnchorEntry> anchor;     ///< not yet checked against the size
+  std::vector<std::string_view> anchor;  ///< column and row, whole numbers; empty: none is given
   std::string_view name;                 ///< empty: none is given
 
   /// "3x3+1+1" of an ImageMagick kernel, whose weights are then rows[0]; else empty.
@@ -129,13 +123,11 @@ class LineReader {
       once(lines_.offset.has_value());
       lines_.offset = number(values(value, 1, "offset: 128")[0]);
     } else if (key == "anchor") {
-      once(lines_.anchor.has_value());
-      const auto words = values(value, 2, "anchor: 1 1");
-      for (std::string_view word : words) {
-        if (whole_number(word)) continue;
-        fail(word, in_quotes(word) + " is no column or row of a mask; they count from 0");
-      }
-      lines_.anchor = {*whole_number(words[0]), *whole_number(words[1]), words[0], words[1]};
+      once(!lines_.anchor.empty());
+      lines_.anchor = values(value, 2, "anchor: 1 1");
+      for (std::string_view word : lines_.anchor)
+        if (!whole_number(word))
+          fail(word, in_quotes(word) + " is no column or row of a mask; they count from 0");
     } else if (key == "name") {
       once(!lines_.name.empty());
       if (value.empty()) fail(value, "a value is missing; write 'name: my mask'");
@@ -168,8 +160,7 @@ class LineReader {
     }
     parts[last] = rest;
     const auto width = whole_number(parts[0]), height = whole_number(parts[1]);
-    const auto x = whole_number(parts[2]), y = whole_number(parts[3]);
-    const bool has_origin = last == 3 && x && y;
+    const bool has_origin = last == 3 && whole_number(parts[2]) && whole_number(parts[3]);
     if (!width || !height || (last != 1 && !has_origin)) {
       fail(header, in_quotes(header) +
                        " is not WxH or WxH+X+Y, the size and origin of an ImageMagick " +
@@ -179,10 +170,10 @@ class LineReader {
       fail(header, in_quotes(header) + " is no size of a mask; each side is 1 to " +
                        std::to_string(kMaxMaskSide));
     }
-    if (has_origin && lines_.anchor) {
+    if (has_origin && !lines_.anchor.empty()) {
       fail(parts[2], "the origin is given twice, here and by 'anchor'; keep one of them");
     }
-    if (has_origin) lines_.anchor = {*x, *y, parts[2], parts[3]};
+    if (has_origin) lines_.anchor = {parts[2], parts[3]};
     lines_.magick_header = header;
     lines_.magick_width = *width;
     lines_.magick_height = *height;
@@ -273,11 +264,6 @@ std::string_view end_of(const std::vector<Entry>& row) {
 
 bool has_vips_suffix(const std::string& file_name) {
   return lower_case(std::filesystem::path(file_name).extension().string()) == ".mat";
-}
-
-bool is_grid(const Rows& rows) {
-  return std::all_of(rows.begin(), rows.end(),
-                     [&](const auto& row) { return row.size() == rows[0].size(); });
 }
 
 /// Whether the first row is a vips header that fits the other rows.
@@ -375,9 +361,11 @@ std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::str
   }
   if (has_vips_suffix(source.file_name())) return take_vips_header(source, lines);
   const bool could_be_vips = fits_vips_header(lines.rows);
-  if (!is_grid(lines.rows) && could_be_vips) return take_vips_header(source, lines);
+  const bool is_grid = std::ranges::all_of(
+      lines.rows, [&](const auto& row) { return row.size() == lines.rows[0].size(); });
+  if (!is_grid && could_be_vips) return take_vips_header(source, lines);
   const auto size = size_of_grid(source, lines.rows);
-  const bool has_keys = lines.scale || lines.offset || lines.anchor || !lines.name.empty();
+  const bool has_keys = lines.scale || lines.offset || !lines.anchor.empty() || !lines.name.empty();
   if (ambiguity && could_be_vips && !has_keys) {
     *ambiguity =
         printable_name(source.file_name()) + " is read as a grid of " + std::to_string(size.first) +
@@ -388,14 +376,12 @@ std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::str
   return size;
 }
 
-void check_anchor(const SourceText& source, const AnchorEntry& anchor, const Mask& mask) {
-  const auto check = [&](int at, std::string_view word, int side, const std::string& what) {
-    if (at < side) return;
-    source.fail(word, "the anchor lies outside the mask, whose " + what + "s are 0 to " +
-                          std::to_string(side - 1));
-  };
-  check(anchor.x, anchor.x_word, mask.width, "column");
-  check(anchor.y, anchor.y_word, mask.height, "row");
+/// A column or row of the anchor. Throws if it lies outside the mask.
+int anchor_in(const SourceText& source, std::string_view word, int side, const std::string& what) {
+  const int at = *whole_number(word);
+  if (at < side) return at;
+  source.fail(word, "the anchor lies outside the mask, whose " + what + "s are 0 to " +
+                        std::to_string(side - 1));
 }
 
 }  // namespace
@@ -409,10 +395,9 @@ Mask parse_mask(std::string_view text, const std::string& file_name, std::string
   const std::string stem = std::filesystem::path(file_name).stem().string();
   Mask mask = make_mask(printable_name(lines.name.empty() ? std::string_view(stem) : lines.name),
                         width, height, {});
-  if (lines.anchor) {
-    check_anchor(source, *lines.anchor, mask);
-    mask.anchor_x = lines.anchor->x;
-    mask.anchor_y = lines.anchor->y;
+  if (!lines.anchor.empty()) {
+    mask.anchor_x = anchor_in(source, lines.anchor[0], width, "column");
+    mask.anchor_y = anchor_in(source, lines.anchor[1], height, "row");
   }
   std::vector<Number> weights;
   weights.reserve(std::size_t(width) * height);

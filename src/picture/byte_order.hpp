@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,8 @@
 #include <vector>
 
 namespace convfilt {
+
+inline constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
 
 /// The number in all of the bytes.
 inline std::uint64_t number_in(std::span<const unsigned char> bytes, bool least_first) {

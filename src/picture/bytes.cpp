@@ -126,7 +126,7 @@ std::unique_ptr<ByteSource> source_of_stream(const std::string& path, int stream
 }  // namespace
 
 std::string shown_input(const std::string& path) {
-  return path == "-" ? "standard input" : "'" + printable_name(path) + "'";
+  return path == "-" ? "standard input" : quoted_name(path);
 }
 
 std::unique_ptr<ByteSource> open_source(const std::string& path) {

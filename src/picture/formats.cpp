@@ -18,26 +18,26 @@ namespace {
 // or 12 remain. Those that are only read come last.
 constexpr Format kFormats[] = {
     // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file,
-    // resolution in EXIF, written
+    // resolution in EXIF, written, module
     // clang-format off
-    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true},
-    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true},
-    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true},
-    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true},
-    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true},
-    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true},
-    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true},
-    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true},
-    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true},
-    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true},
-    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true},
-    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true},
-    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true},
-    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true},
-    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true},
-    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true},
-    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false},
-    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false},
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true, ""},
+    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true, ""},
+    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true, ""},
+    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true, ""},
+    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true, "opencv"},
+    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true, ""},
+    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true, ""},
+    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true, ""},
+    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true, ""},
+    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true, ""},
+    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true, "opencv"},
+    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true, "opencv"},
+    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true, "opencv"},
+    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true, "heif"},
+    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true, "heif"},
+    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true, "jxl"},
+    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false, ""},
+    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false, "gif"},
     // clang-format on
 };
 
@@ -58,9 +58,7 @@ bool Format::holds(Depth depth) const {
 }
 
 std::span<const Format> written_formats() {
-  const Format* end = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                   [](const Format& format) { return !format.written; });
-  return {std::begin(kFormats), end};
+  return {std::begin(kFormats), std::ranges::find(kFormats, false, &Format::written)};
 }
 
 std::string known_extensions() {
@@ -147,11 +145,8 @@ bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
   return false;
 }
 
-std::string_view name_of(FormatId id) {
-  for (const Format& format : kFormats) {
-    if (format.id == id) return format.name;
-  }
-  return "picture";
+const Format& format_of(FormatId id) {
+  return *std::ranges::find(kFormats, id, &Format::id);
 }
 
 }  // namespace convfilt

@@ -43,6 +43,7 @@ struct Format {
   bool through_file;            ///< OpenCV encodes it by way of a file in the temporary folder
   bool resolution_in_exif;      ///< has no other place for a resolution
   bool written;                 ///< not only read
+  std::string_view module;      ///< that has its codec; empty where the program itself has it
 
   bool holds(Depth depth) const;
   std::string_view extension() const { return extensions.substr(0, extensions.find(' ')); }
@@ -62,6 +63,9 @@ std::string nearest_extension(std::string_view extension);
 /// The extension of a file name without the dot; empty when it has none.
 std::string extension_of(std::string_view path);
 
+/// The first entry of a format.
+const Format& format_of(FormatId id);
+
 /// Names of all formats in one line, for messages.
 std::string known_formats();
 
@@ -71,6 +75,8 @@ inline constexpr std::size_t kSniffedBytes = 64;
 /// The format of a file by its first bytes; false when it is none that is read.
 bool sniff(std::span<const unsigned char> bytes, FormatId* id);
 
-std::string_view name_of(FormatId id);
+inline std::string_view name_of(FormatId id) {
+  return format_of(id).name;
+}
 
 }  // namespace convfilt

@@ -14,7 +14,7 @@ namespace convfilt {
 namespace {
 
 std::string shown_out(const std::string& path) {
-  return path == "-" ? "standard output" : "'" + printable_name(path) + "'";
+  return path == "-" ? "standard output" : quoted_name(path);
 }
 
 const Format& format_for(const std::string& path, const WriteOptions& options) {
@@ -82,47 +82,37 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
 /// The picture as the format can hold it. Every loss adds a warning.
 Header fitted(const std::string& path, const Header& shape, const Format& format,
               const WriteOptions& options, std::vector<std::string>& warnings) {
-  const std::string name(format.name);
-  const std::string to = shown_out(path) + ": ";
+  const std::string name(format.name), to = shown_out(path) + ": ";
+  const auto warn = [&](const std::string& text) { warnings.push_back(to + text); };
   Header written = shape;
   written.format = format.id;
   written.orientation = 1;
   written.pages = 1;
   if (shape.channels > 1 && !format.colour) {
-    throw UsageError("cannot write " + shown_out(path) + ": " + name +
+    throw UsageError("cannot write " + to + name +
                      " holds grey pictures only; name it .ppm or .png to keep the colours");
   }
-  if (options.quality && !format.quality) warnings.push_back(to + name + " has no quality to set");
+  if (options.quality && !format.quality) warn(name + " has no quality to set");
   const bool is_jpeg = format.id == FormatId::jpeg;
-  if (options.progressive && !is_jpeg) warnings.push_back(to + "--progressive is for JPEG alone");
-  if (options.subsampling && !is_jpeg) warnings.push_back(to + "--subsampling is for JPEG alone");
+  if (options.progressive && !is_jpeg) warn("--progressive is for JPEG alone");
+  if (options.subsampling && !is_jpeg) warn("--subsampling is for JPEG alone");
   if (options.compression && format.id != FormatId::png && format.id != FormatId::tiff)
-    warnings.push_back(to + "--compression is for PNG and TIFF alone");
-  const Format* named = path == "-" ? nullptr : find_format(extension_of(path));
-  if (named && named->id != format.id) {
-    warnings.push_back(to + "written as " + name + ", as --format says, though its name ends in ." +
-                       extension_of(path));
-  }
+    warn("--compression is for PNG and TIFF alone");
+  const std::string extension = extension_of(path);
+  const Format* named = path == "-" ? nullptr : find_format(extension);
+  if (named && named->id != format.id)
+    warn("written as " + name + ", as --format says, though its name ends in ." + extension);
   if (shape.channels == 4 && !format.alpha) {
     written.channels = 3;
-    warnings.push_back(to + name + " has no alpha; the picture is laid on white");
+    warn(name + " has no alpha; the picture is laid on white");
   }
   written.depth = nearest_depth(format, shape.depth);
-  if (size_of(written.depth) < size_of(shape.depth)) {
-    warnings.push_back(to + name + " has no " + std::string(name_of(shape.depth)) +
-                       " samples; they become " + std::string(name_of(written.depth)));
-  }
+  if (size_of(written.depth) < size_of(shape.depth))
+    warn(name + " has no " + std::string(name_of(shape.depth)) + " samples; they become " +
+         std::string(name_of(written.depth)));
   if (written.channels == 1 && !format.grey) written.channels = 3;
   fit_metadata(to, shape, format, options, written, warnings);
   return written;
-}
-
-const Codec& codec_of(const std::string& path, ByteSource& source, const ReadContext& context,
-                      Loader loader) {
-  const FormatId format = format_of(source, path);
-  const Codec& codec = codec_for(format, loader);
-  if (!codec.open) context.fail(std::string(name_of(format)) + " is only written, not read");
-  return codec;
 }
 
 }  // namespace
@@ -130,7 +120,7 @@ const Codec& codec_of(const std::string& path, ByteSource& source, const ReadCon
 PictureReader::PictureReader(const std::string& path, const ReadOptions& options)
     : path_(path), source_(open_source(path)), context_(shown_input(path), options) {
   try {
-    reader_ = codec_of(path, *source_, context_, options.loader).open(*source_, context_);
+    reader_ = codec_for(format_of(*source_, path), options.loader).open(*source_, context_);
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for it");
   }
@@ -187,12 +177,13 @@ void check_format(const std::string& out, const WriteOptions& options) {
 
 void check_options(const WriteOptions& options) {
   if (!options.format.empty()) check_format("-", options);
-  if (options.quality && (*options.quality < 0 || *options.quality > 100)) {
-    throw UsageError("--quality is 0 to 100, not " + std::to_string(*options.quality));
-  }
-  if (options.compression && (*options.compression < 0 || *options.compression > 9)) {
-    throw UsageError("--compression is 0 to 9, not " + std::to_string(*options.compression));
-  }
+  const auto check = [](const char* name, std::optional<int> number, int most) {
+    if (number && (*number < 0 || *number > most))
+      throw UsageError(std::string(name) + " is 0 to " + std::to_string(most) + ", not " +
+                       std::to_string(*number));
+  };
+  check("--quality", options.quality, 100);
+  check("--compression", options.compression, 9);
 }
 
 void check_output(const std::string& in, const std::string& out, const WriteOptions& options,

@@ -1,5 +1,7 @@
 #include "src/picture/metadata.hpp"
 
+#include <tiff.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,28 +20,6 @@ using Bytes = Metadata::Bytes;
 
 constexpr std::string_view kResource = "8BIM";
 constexpr std::uint16_t kIptcResource = 0x0404;
-
-enum Tag : std::uint16_t {
-  kWidth = 256,
-  kHeight = 257,
-  kStripOffsets = 273,
-  kOrientation = 274,
-  kStripByteCounts = 279,
-  kXResolution = 282,
-  kYResolution = 283,
-  kResolutionUnit = 296,
-  kThumbnailAt = 513,
-  kThumbnailLength = 514,
-  kXmp = 700,
-  kIptc = 33723,
-  kIcc = 34675,
-  kExifDirectory = 34665,
-  kGpsDirectory = 34853,
-  kMakerNote = 37500,
-  kPixelXDimension = 40962,
-  kPixelYDimension = 40963,
-  kInteroperability = 40965,
-};
 
 /// Tags of a TIFF's first directory that describe the picture and belong to EXIF. Structure,
 /// orientation and resolution are kept elsewhere.
@@ -75,7 +55,7 @@ class ExifValues {
   std::vector<TiffValue> all(const TiffDirectory& directory) {
     std::vector<TiffValue> values;
     for (const TiffEntry& entry : directory.entries)
-      if (entry.tag != kInteroperability) add(entry, values);
+      if (entry.tag != TIFFTAG_INTEROPERABILITYIFD) add(entry, values);
     return values;
   }
 
@@ -101,19 +81,19 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
     const std::uint64_t at = area.add_directory(std::move(directory));
     from.push_back(area.number_value(tag, kTiffLong, at));
   };
-  if (const auto exif = follow(file, first, kExifDirectory)) {
+  if (const auto exif = follow(file, first, TIFFTAG_EXIFIFD)) {
     // Maker notes often count offsets from the start of the file, so they stay at theirs.
     constexpr std::uint64_t kLargestInEntry = 8, kLargestNote = 1 << 20;
-    const TiffEntry* note = exif->find(kMakerNote);
+    const TiffEntry* note = exif->find(EXIFTAG_MAKERNOTE);
     if (note && note->size > kLargestInEntry)
       area.keep_at(note->values_at, file.bytes_of(*note, kLargestNote));
     std::vector<TiffValue> inner = values.all(*exif);
-    if (const auto interoperability = follow(file, *exif, kInteroperability))
-      point_to(kInteroperability, values.all(*interoperability), inner);
-    point_to(kExifDirectory, std::move(inner), result);
+    if (const auto interoperability = follow(file, *exif, TIFFTAG_INTEROPERABILITYIFD))
+      point_to(TIFFTAG_INTEROPERABILITYIFD, values.all(*interoperability), inner);
+    point_to(TIFFTAG_EXIFIFD, std::move(inner), result);
   }
-  if (const auto gps = follow(file, first, kGpsDirectory))
-    point_to(kGpsDirectory, values.all(*gps), result);
+  if (const auto gps = follow(file, first, TIFFTAG_GPSIFD))
+    point_to(TIFFTAG_GPSIFD, values.all(*gps), result);
   return result;
 }
 
@@ -133,8 +113,6 @@ Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
   std::vector<TiffValue> values = add_exif(file, directory, area);
   return block_of(std::move(values), area);
 }
-
-enum ResolutionUnit : std::uint16_t { kNoUnit = 1, kInch = 2, kCentimetre = 3 };
 
 /// An entry of one fraction; null for any other.
 const TiffEntry* find_fraction(const TiffDirectory& directory, std::uint16_t tag) {
@@ -192,17 +170,17 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-/// The same bytes in order, in pieces that do not overlap.
-std::vector<Interval> merged(std::vector<Interval> pieces) {
-  std::sort(pieces.begin(), pieces.end(),
+/// The same bytes in order, in intervals that do not overlap.
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   std::vector<Interval> result;
-  for (const Interval& piece : pieces) {
-    if (piece.begin >= piece.end) continue;
-    if (!result.empty() && piece.begin < result.back().end)
-      result.back().end = std::max(result.back().end, piece.end);
+  for (const Interval& interval : intervals) {
+    if (interval.begin >= interval.end) continue;
+    if (!result.empty() && interval.begin < result.back().end)
+      result.back().end = std::max(result.back().end, interval.end);
     else
-      result.push_back(piece);
+      result.push_back(interval);
   }
   return result;
 }
@@ -221,28 +199,28 @@ void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory
     const bool fits = entry && (entry->type == kTiffShort || entry->type == kTiffLong);
     return file.numbers(fits ? entry : nullptr, size);
   };
-  for (const auto& [at_tag, length_tag] :
-       {std::pair{kThumbnailAt, kThumbnailLength}, {kStripOffsets, kStripByteCounts}}) {
+  for (const auto& [at_tag, length_tag] : {std::pair{TIFFTAG_JPEGIFOFFSET, TIFFTAG_JPEGIFBYTECOUNT},
+                                           {TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS}}) {
     const auto at = numbers(at_tag), length = numbers(length_tag);
     for (std::size_t i = 0; i < std::min(at.size(), length.size()); ++i)
       if (at[i] < size) to.push_back({at[i], std::min(size, at[i] + length[i])});
   }
 }
 
-/// Overwrites dropped pieces with zeros, and cuts them off at the end. A piece that overlaps a kept
-/// one stays.
+/// Overwrites dropped intervals with zeros, and cuts them off at the end. An interval that overlaps
+/// a kept one stays.
 void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& kept, Bytes& block) {
   const std::vector<Interval> keep = merged(kept), drop = merged(dropped);
-  for (auto piece = drop.rbegin(); piece != drop.rend(); ++piece) {
+  for (auto interval = drop.rbegin(); interval != drop.rend(); ++interval) {
     const auto next =
-        std::upper_bound(keep.begin(), keep.end(), piece->begin,
+        std::upper_bound(keep.begin(), keep.end(), interval->begin,
                          [](std::uint64_t at, const Interval& other) { return at < other.end; });
-    if (next != keep.end() && next->begin < piece->end) continue;
-    if (piece->end >= block.size())
-      block.resize(std::size_t(piece->begin));
+    if (next != keep.end() && next->begin < interval->end) continue;
+    if (interval->end >= block.size())
+      block.resize(std::size_t(interval->begin));
     else
-      std::fill(block.begin() + std::ptrdiff_t(piece->begin),
-                block.begin() + std::ptrdiff_t(piece->end), static_cast<unsigned char>(0));
+      std::fill(block.begin() + std::ptrdiff_t(interval->begin),
+                block.begin() + std::ptrdiff_t(interval->end), static_cast<unsigned char>(0));
   }
 }
 
@@ -257,7 +235,7 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   const TiffStructure file(exif);
   const auto first = file.big() ? std::nullopt : file.first_directory();
   if (!first) return {};
-  const auto details = follow(file, *first, kExifDirectory);
+  const auto details = follow(file, *first, TIFFTAG_EXIFIFD);
 
   Bytes result = exif;
   const TiffArea order(file.little(), false);
@@ -279,22 +257,22 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
       put(entry.entry_at + 8, std::uint64_t(number), std::size_t(tiff_type_size(type)));
     }
   };
-  const std::uint64_t orientation = file.number(first->find(kOrientation)).value_or(1);
-  const TiffEntry* const x = find_fraction(*first, kXResolution);
-  const TiffEntry* const y = find_fraction(*first, kYResolution);
+  const std::uint64_t orientation = file.number(first->find(TIFFTAG_ORIENTATION)).value_or(1);
+  const TiffEntry* const x = find_fraction(*first, TIFFTAG_XRESOLUTION);
+  const TiffEntry* const y = find_fraction(*first, TIFFTAG_YRESOLUTION);
   if (orientation >= 5 && orientation <= 8 && x && y) {
     // The sides that the two count along changed places.
     const Bytes across = file.bytes_of(*x, 8), down = file.bytes_of(*y, 8);
     std::copy(down.begin(), down.end(), result.begin() + std::ptrdiff_t(x->values_at));
     std::copy(across.begin(), across.end(), result.begin() + std::ptrdiff_t(y->values_at));
   }
-  set(*first, kOrientation, 1);
+  set(*first, TIFFTAG_ORIENTATION, 1);
   if (width > 0 && height > 0) {
-    set(*first, kWidth, width);
-    set(*first, kHeight, height);
+    set(*first, TIFFTAG_IMAGEWIDTH, width);
+    set(*first, TIFFTAG_IMAGELENGTH, height);
     if (details) {
-      set(*details, kPixelXDimension, width);
-      set(*details, kPixelYDimension, height);
+      set(*details, EXIFTAG_PIXELXDIMENSION, width);
+      set(*details, EXIFTAG_PIXELYDIMENSION, height);
     }
   }
   if (first->next == 0) return result;
@@ -306,9 +284,10 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   collect(*first, kept);
   if (details) {
     collect(*details, kept);
-    if (const auto inner = follow(file, *details, kInteroperability)) collect(*inner, kept);
+    if (const auto inner = follow(file, *details, TIFFTAG_INTEROPERABILITYIFD))
+      collect(*inner, kept);
   }
-  if (const auto gps = follow(file, *first, kGpsDirectory)) collect(*gps, kept);
+  if (const auto gps = follow(file, *first, TIFFTAG_GPSIFD)) collect(*gps, kept);
   collect(*thumbnail, dropped);
   collect_thumbnail(file, *thumbnail, exif.size(), dropped);
   erase(dropped, kept, result);
@@ -318,7 +297,7 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
 int exif_orientation(std::span<const unsigned char> exif) {
   const TiffStructure file(exif);
   const auto first = file.first_directory();
-  const std::uint64_t value = first ? file.number(first->find(kOrientation)).value_or(1) : 1;
+  const std::uint64_t value = first ? file.number(first->find(TIFFTAG_ORIENTATION)).value_or(1) : 1;
   return value >= 1 && value <= 8 ? int(value) : 1;
 }
 
@@ -326,19 +305,21 @@ std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
   const TiffStructure file(exif);
   const auto first = file.first_directory();
   if (!first) return std::nullopt;
-  const std::uint64_t unit = file.number(first->find(kResolutionUnit)).value_or(kInch);
-  const double x = fraction(file, find_fraction(*first, kXResolution));
-  const double y = fraction(file, find_fraction(*first, kYResolution));
-  if ((unit != kInch && unit != kCentimetre) || x == 0 || y == 0) return std::nullopt;
-  const double factor = unit == kCentimetre ? Metadata::kCentimetresPerInch : 1;
+  const std::uint64_t unit =
+      file.number(first->find(TIFFTAG_RESOLUTIONUNIT)).value_or(RESUNIT_INCH);
+  const double x = fraction(file, find_fraction(*first, TIFFTAG_XRESOLUTION));
+  const double y = fraction(file, find_fraction(*first, TIFFTAG_YRESOLUTION));
+  if ((unit != RESUNIT_INCH && unit != RESUNIT_CENTIMETER) || x == 0 || y == 0) return std::nullopt;
+  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
   return Metadata::Resolution{x * factor, y * factor};
 }
 
 Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
   TiffArea area(exif_is_little(exif).value_or(true), false, exif);
-  std::vector<TiffValue> values = {fraction_value(area, kXResolution, resolution.x),
-                                   fraction_value(area, kYResolution, resolution.y),
-                                   area.number_value(kResolutionUnit, kTiffShort, kInch)};
+  std::vector<TiffValue> values = {
+      fraction_value(area, TIFFTAG_XRESOLUTION, resolution.x),
+      fraction_value(area, TIFFTAG_YRESOLUTION, resolution.y),
+      area.number_value(TIFFTAG_RESOLUTIONUNIT, kTiffShort, RESUNIT_INCH)};
   if (exif.empty()) return block_of(std::move(values), area);
 
   const TiffStructure file(exif);
@@ -414,9 +395,9 @@ Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) 
     return entry ? file.bytes_of(*entry, kLargest) : Bytes();
   };
   Metadata metadata;
-  metadata.icc = bytes(kIcc);
-  metadata.xmp = bytes(kXmp);
-  metadata.iptc = iim_records(bytes(kIptc));
+  metadata.icc = bytes(TIFFTAG_ICCPROFILE);
+  metadata.xmp = bytes(TIFFTAG_XMLPACKET);
+  metadata.iptc = iim_records(bytes(TIFFTAG_RICHTIFFIPTC));
   metadata.exif = exif_block(file, directory);
   return metadata;
 }
@@ -431,9 +412,9 @@ std::vector<Bytes> add_metadata(const Metadata& metadata, TiffArea& area) {
   const auto add = [&](std::uint16_t tag, std::uint16_t type, const Bytes& bytes) {
     if (!bytes.empty()) entries.push_back(area.entry({tag, type, bytes.size(), bytes}));
   };
-  add(kXmp, kTiffByte, metadata.xmp);
-  add(kIptc, kTiffUndefined, metadata.iptc);
-  add(kIcc, kTiffUndefined, metadata.icc);
+  add(TIFFTAG_XMLPACKET, kTiffByte, metadata.xmp);
+  add(TIFFTAG_RICHTIFFIPTC, kTiffUndefined, metadata.iptc);
+  add(TIFFTAG_ICCPROFILE, kTiffUndefined, metadata.icc);
   return entries;
 }
 

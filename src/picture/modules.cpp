@@ -3,11 +3,14 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
@@ -16,6 +19,19 @@ namespace convfilt {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Debian 13's libjxl and x265 write to stderr, and OpenCV to std::cerr, what they then return, or
+/// what does not matter. From the first call on they find streams there that go nowhere. The
+/// program's own messages keep the stream that they began with.
+void quiet_errors() {
+  static std::FILE* const nowhere = std::fopen("/dev/null", "we");
+  std::cerr.rdbuf(nullptr);
+  // Not every C library lets its stream be exchanged.
+  [](auto& stream) {
+    if constexpr (std::is_assignable_v<decltype(stream), std::FILE*>)
+      if (nowhere) stream = nowhere;
+  }(stderr);
+}
 
 /// The codec of libconvfilt_NAME.so, which stays loaded.
 const Codec& module_codec(const std::string& name, FormatId format) {
@@ -31,17 +47,14 @@ const Codec& module_codec(const std::string& name, FormatId format) {
   return module->codec;
 }
 
-/// The codec that the program itself has for a format; null where it has none.
-const Codec* own_codec(FormatId format) {
+/// The codec of a format that needs no module.
+const Codec& own_codec(FormatId format) {
   switch (format) {
-    case FormatId::jpeg: return &kJpegCodec;
-    case FormatId::png: return &kPngCodec;
-    case FormatId::tiff: return &kTiffCodec;
-    case FormatId::webp: return &kWebpCodec;
-    case FormatId::pnm:
-    case FormatId::pam:
-    case FormatId::pfm: return &kPnmCodec;
-    default: return nullptr;
+    case FormatId::jpeg: return kJpegCodec;
+    case FormatId::png: return kPngCodec;
+    case FormatId::tiff: return kTiffCodec;
+    case FormatId::webp: return kWebpCodec;
+    default: return kPnmCodec;
   }
 }
 
@@ -53,7 +66,7 @@ class WitnessReader : public RowReader {
   WitnessReader(ByteSource& source, ReadContext& context) {
     constexpr std::int64_t kOfSample = 3, kOfPixel = 12;  // bytes that OpenCV takes, at the most
     const FormatId format = format_of(source, context.name());
-    const Header told = own_codec(format)->open(source, context)->header();
+    const Header told = own_codec(format).open(source, context)->header();
     const std::int64_t bytes =
         std::max(kOfSample * bytes_of(told), kOfPixel * std::int64_t{told.width} * told.height) +
         std::int64_t(source.size());
@@ -62,6 +75,8 @@ class WitnessReader : public RowReader {
     reader_ = module_codec("opencv", format).open(source, context);
     header_ = reader_->header();
     header_.orientation = told.orientation;
+    if (!told.metadata.empty())
+      context.warn("OpenCV reads none of its metadata; leave out --loader=opencv to keep them");
   }
 
   void read(PictureView<std::byte> rows) override { reader_->read(rows); }
@@ -91,7 +106,7 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
                                        ", or, where you built this program, lib" + name +
                                        "-dev, and build again";
   const fs::path path = fs::path(folder) / ("libconvfilt_" + name + ".so");
-  const std::string shown = "'" + printable_name(path.string()) + "'";
+  const std::string shown = quoted_name(path.string());
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw IoError("there is no " + shown + "; " + remedy);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -102,7 +117,10 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
   }
   const auto entry = reinterpret_cast<const CodecModule* (*)()>(dlsym(library, kModuleEntry));
   const CodecModule* module = entry ? entry() : nullptr;
-  if (module && module->interface == kModuleInterface) return *module;
+  if (module && module->interface == kModuleInterface) {
+    quiet_errors();
+    return *module;
+  }
   dlclose(library);
   throw IoError(shown +
                 (entry ? " belongs to another version of convfilt" : " is no module of convfilt") +
@@ -121,16 +139,9 @@ std::string modules_folder() {
 }
 
 const Codec& codec_for(FormatId format, Loader loader) {
-  switch (format) {
-    case FormatId::gif: return module_codec("gif", format);
-    case FormatId::heic:
-    case FormatId::avif: return module_codec("heif", format);
-    case FormatId::jxl: return module_codec("jxl", format);
-    default: break;
-  }
-  const Codec* own = own_codec(format);
-  if (!own) return module_codec("opencv", format);
-  return loader == Loader::opencv ? kWitness : *own;
+  const std::string module(format_of(format).module);
+  if (!module.empty()) return module_codec(module, format);
+  return loader == Loader::opencv ? kWitness : own_codec(format);
 }
 
 }  // namespace convfilt

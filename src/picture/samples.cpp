@@ -28,25 +28,6 @@ void for_pixels(PictureView<const std::byte> in, PictureView<std::byte> out, Bod
   }
 }
 
-/// out(x, y) = in(x_of(x, y), y_of(x, y)), pixel by pixel. Square blocks keep the rows of both in
-/// the cache where rows become columns.
-template <class Place>
-void rearrange(PictureView<const std::byte> in, std::size_t pixel, PictureView<std::byte> out,
-               Place place) {
-  constexpr int kBlock = 32;
-  for (int y0 = 0; y0 < out.height; y0 += kBlock) {
-    for (int x0 = 0; x0 < out.width; x0 += kBlock) {
-      for (int y = y0; y < std::min(y0 + kBlock, out.height); ++y) {
-        std::byte* to = out.row(y) + std::size_t(x0) * pixel;
-        for (int x = x0; x < std::min(x0 + kBlock, out.width); ++x, to += pixel) {
-          const auto [from_x, from_y] = place(x, y);
-          std::memcpy(to, in.row(from_y) + std::size_t(from_x) * pixel, pixel);
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void convert_depth(PictureView<const std::byte> in, Depth from, PictureView<std::byte> out,
@@ -94,24 +75,31 @@ void unpremultiply(PictureView<std::byte> bgra, Depth depth) {
 
 Image upright(Image image, int orientation) {
   if (orientation <= 1 || orientation > 8) return image;
-  const int w = image.width(), h = image.height();
+  const PictureView<const std::byte> in = std::as_const(image).view();
   const bool sideways = turns_sideways(orientation);
-  Image turned(sideways ? h : w, sideways ? w : h, image.channels(), image.depth());
-  struct Place {
-    int x, y;
-  };
-  const auto fill = [&](auto place) {
-    rearrange(std::as_const(image).view(), std::size_t(image.channels()) * size_of(image.depth()),
-              turned.view(), place);
-  };
-  switch (orientation) {
-    case 2: fill([=](int x, int y) { return Place{w - 1 - x, y}; }); break;
-    case 3: fill([=](int x, int y) { return Place{w - 1 - x, h - 1 - y}; }); break;
-    case 4: fill([=](int x, int y) { return Place{x, h - 1 - y}; }); break;
-    case 5: fill([=](int x, int y) { return Place{y, x}; }); break;
-    case 6: fill([=](int x, int y) { return Place{y, h - 1 - x}; }); break;
-    case 7: fill([=](int x, int y) { return Place{w - 1 - y, h - 1 - x}; }); break;
-    case 8: fill([=](int x, int y) { return Place{w - 1 - y, x}; }); break;
+  Image turned(sideways ? in.height : in.width, sideways ? in.width : in.height, in.channels,
+               image.depth());
+  const PictureView<std::byte> out = turned.view();
+  const std::ptrdiff_t pixel = in.channels * std::ptrdiff_t(size_of(image.depth()));
+  // Where the upright picture begins in the other one, and how far its next column and row are.
+  const bool from_right = orientation == 2 || orientation == 3 || orientation >= 7;
+  const bool from_below =
+      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const std::byte* const begin =
+      in.row(from_below ? in.height - 1 : 0) + (from_right ? (in.width - 1) * pixel : 0);
+  std::ptrdiff_t column = from_right ? -pixel : pixel, row = from_below ? -in.pitch : in.pitch;
+  if (sideways) std::swap(column, row);
+  // Square blocks keep the rows of both in the cache where rows become columns.
+  constexpr int kBlock = 32;
+  for (int y0 = 0; y0 < out.height; y0 += kBlock) {
+    for (int x0 = 0; x0 < out.width; x0 += kBlock) {
+      for (int y = y0; y < std::min(y0 + kBlock, out.height); ++y) {
+        std::byte* to = out.row(y) + x0 * pixel;
+        const std::byte* from = begin + y * row + x0 * column;
+        for (int x = x0; x < std::min(x0 + kBlock, out.width); ++x, to += pixel, from += column)
+          std::memcpy(to, from, std::size_t(pixel));
+      }
+    }
   }
   return turned;
 }

@@ -9,8 +9,7 @@
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/device_pictures.hpp"
-#include "src/run/picture_file.hpp"
-#include "src/run/tell.hpp"
+#include "src/run/report.hpp"
 
 namespace convfilt {
 namespace {

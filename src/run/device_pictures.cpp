@@ -10,7 +10,6 @@
 #include "src/filter/resident.hpp"
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
-#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
@@ -22,12 +21,6 @@ bool is_jpeg(const std::string& extension) {
 
 bool becomes_jpeg(const std::string& out, const WriteOptions& write) {
   return is_jpeg(write.format.empty() ? extension_of(out) : write.format);
-}
-
-Shape upright_shape(const Header& header) {
-  Shape shape{header.width, header.height, header.channels, header.depth};
-  if (turns_sideways(header.orientation)) std::swap(shape.width, shape.height);
-  return shape;
 }
 
 /// Rows begin where bursts of memory do.
@@ -185,7 +178,7 @@ bool stays_jpeg(const Job& job, const WriteOptions& write) {
 bool open_for_device(Passage& passage) {
   const auto start = Clock::now();
   const auto refuse = [&](const char* why) {
-    passage.why_cpu = why;
+    passage.outcome.report.why_cpu = why;
     return false;
   };
   const Batch& batch = passage.batch;
@@ -202,17 +195,15 @@ bool open_for_device(Passage& passage) {
   // By rows of the CPU's codec the same picture takes less.
   if (batch.max_memory > 0 && memory > batch.max_memory)
     return refuse("for a GPU it takes more memory than --max-memory allows");
-  passage.admit(memory, true);
+  passage.admission.admit(passage, memory, true);
   // A GPU's codec decodes damaged data without a word; the CPU's says what is wrong with them.
   if (!jpeg::is_plain(reader->file())) return refuse("it is no plain JPEG of one scan, or damaged");
-  passage.memory = memory;
   passage.reader = std::move(reader);
   passage.outcome.report.ms.decode = ms_since(start);
   return true;
 }
 
 FileReport write_result(Passage& passage, const DeviceResult& result, const std::string& device) {
-  const auto start = Clock::now();
   FileReport report = std::move(passage.outcome.report);
   report.header = passage.reader->header();
   report.warnings = passage.reader->warnings();
@@ -222,9 +213,9 @@ FileReport write_result(Passage& passage, const DeviceResult& result, const std:
   shape.height = result.shape.height;
   write_encoded_jpeg(
       passage.job.out, shape, passage.batch.write, result.file, report.warnings,
-      [&](const FileStamp& stamp) { passage.before_commit(stamp); }, passage.batch.replaces());
+      [&](const FileStamp& stamp) { passage.events.before_commit(passage.outcome, stamp); },
+      passage.batch.replaces());
   report.device_ms = result.ms;
-  report.ms.encode = ms_since(start);
   report.all_ms = report.ms.all() + report.device_ms.all();
   report.strategy = result.strategy;
   report.device = device;

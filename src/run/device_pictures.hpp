@@ -13,11 +13,11 @@ std::unique_ptr<BatchDevice> device_pictures(int ordinal, const Batch& batch, in
 bool stays_jpeg(const Job& job, const WriteOptions& write);
 
 /// Opens the picture for a device. False where it is none for a device: no plain JPEG, one that
-/// becomes something else, or one that takes more host memory than there may be; then why_cpu says
-/// why a JPEG is none. Throws as PictureReader and Gate::admit() do.
+/// becomes something else, or one that takes more host memory than there may be; then why_cpu
+/// of its report says why a JPEG is none. Throws as PictureReader and Admission::admit() do.
 bool open_for_device(Passage& passage);
 
-/// Writes what the device has made. Throws IoError.
+/// Writes what the device has made, and reports it, but for the time that it takes. Throws IoError.
 FileReport write_result(Passage& passage, const DeviceResult& result, const std::string& device);
 
 }  // namespace convfilt

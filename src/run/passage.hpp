@@ -10,7 +10,7 @@
 
 #include "src/base/atomic_file.hpp"
 #include "src/picture/io.hpp"
-#include "src/run/arena.hpp"
+#include "kernels/backend/host/arena.hpp"
 #include "src/run/batch.hpp"
 
 namespace convfilt {
@@ -58,57 +58,61 @@ struct PictureOutcome {
 
 struct Passage;
 
-/// A run, as its pictures see it. Several threads call these at once.
-class Gate {
+/// The bytes that pictures of a run may take. Several threads call these at once. By default
+/// everything is admitted.
+class Admission {
  public:
   /// Whether that many bytes are free.
-  virtual bool has_room(const Passage& passage, std::int64_t bytes) = 0;
+  virtual bool has_room(const Passage& /*picture*/, std::int64_t /*bytes*/) { return true; }
 
   /// Admits the bytes that the picture is going to take, before it takes them; may throw. Some
   /// readers must take a part before the rest is known: then the first call has the part, and `all`
   /// is false.
-  virtual void admit(Passage& passage, std::int64_t bytes, bool all) = 0;
-
-  /// See AtomicFile::commit().
-  virtual void before_commit(Passage& passage, const FileStamp& stamp) = 0;
+  virtual void admit(Passage& /*picture*/, std::int64_t /*bytes*/, bool /*all*/) {}
 
  protected:
-  ~Gate() = default;
+  ~Admission() = default;
+};
+
+/// The steps of a run for its pictures beside filtering. Several threads call the first two, one at
+/// a time the third. If one of the first two throws, the picture fails.
+class JobEvents {
+ public:
+  virtual void before(PictureOutcome& /*picture*/) {}
+
+  /// See AtomicFile::commit().
+  virtual void before_commit(PictureOutcome& /*picture*/, const FileStamp& /*stamp*/) {}
+  virtual void after(const PictureOutcome& /*picture*/) {}
+
+ protected:
+  ~JobEvents() = default;
 };
 
 /// A picture that goes from stage to stage, each of which has it alone.
 struct Passage {
-  Passage(const Batch& all, const Job& one) : batch(all), job(one) { outcome.job = &one; }
+  Passage(const Batch& all, const Job& one, Admission& bytes, JobEvents& steps)
+      : batch(all), job(one), admission(bytes), events(steps) {
+    outcome.job = &one;
+  }
 
   const Batch& batch;
   const Job& job;
+  Admission& admission;
+  JobEvents& events;
   std::size_t number = 0;  ///< of the job
-  int threads = 0;         ///< that its bands may take; 0 = all cores
-  Gate* gate = nullptr;    ///< null: it may take all that it wants
+  int threads = 1;         ///< that its bands may take
   Arena* arena = nullptr;  ///< whose threads take its bands; null: it starts some
 
   std::int64_t memory = 0;                  ///< bytes that were admitted
-  bool was_postponed = false;               ///< for want of memory
-  bool was_given_back = false;              ///< by devices, so that it is the CPU's
   std::unique_ptr<PictureReader> reader{};  ///< of a picture for a device
-  std::string why_cpu{};                    ///< see FileReport
-  std::function<void()>
-      commit{};  ///< gives the result its name; computes nothing, so that it needs no core
+  std::function<void()> commit{};  ///< gives the result its name; needs no core, but the disk
   PictureOutcome outcome{};
-
-  bool has_room(std::int64_t bytes) const { return !gate || gate->has_room(*this, bytes); }
-  void admit(std::int64_t bytes, bool all) {
-    if (gate) gate->admit(*this, bytes, all);
-  }
 
   /// The batch's options, which let a reader take memory only when it is admitted.
   ReadOptions reading() {
     ReadOptions read = batch.read;
-    if (gate) read.admit = [this](std::int64_t bytes) { admit(bytes, false); };
+    read.admit = [this](std::int64_t bytes) { admission.admit(*this, bytes, false); };
     return read;
-  }
-  void before_commit(const FileStamp& stamp) {
-    if (gate) gate->before_commit(*this, stamp);
   }
 };
 
@@ -116,5 +120,11 @@ using PassagePtr = std::unique_ptr<Passage>;
 
 /// A picture was dropped since Batch::stop became true.
 struct Stopped {};
+
+/// Filters one picture from file to file: decoded, filtered and encoded at the same time, in bands
+/// of rows. The result is complete but has no name until Passage::commit is called; it appears
+/// whole or not at all. Throws IoError, UsageError, Stopped, and what the filter throws;
+/// Passage::commit throws likewise, but never Stopped.
+FileReport filter_picture(Passage& passage, Convolver& convolver);
 
 }  // namespace convfilt

@@ -1,5 +1,3 @@
-#include "src/run/picture_file.hpp"
-
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
@@ -8,12 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "src/base/clock.hpp"
 #include "src/filter/bands.hpp"
-#include "src/picture/samples.hpp"
+#include "src/run/passage.hpp"
 
 namespace convfilt {
 namespace {
@@ -63,10 +60,6 @@ void for_writers_rows(BandView<const std::byte> all, int first, int step, Body b
   }
 }
 
-int cores(int threads) {
-  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
-}
-
 /// Takes an output of `height` rows to a file, in bands of `step` rows. `read` makes a band's
 /// input, in order, and `result_of` gives the rows of its result, on all cores; both take their own
 /// time.
@@ -97,7 +90,7 @@ int write_bands(int height, int step, const Passage& passage, PictureWriter& wri
     for_writers_rows(band->result, band->first, at_once,
                      [&](auto rows, int) { writer.write(rows, std::move(band->encoded[i++])); });
   };
-  const int workers = std::min(cores(passage.threads), bands + 1);
+  const int workers = std::min(passage.threads, bands + 1);
   if (workers == 1 || bands == 1) {
     while (next < bands) write(encode(begin()));
     return bands;
@@ -196,11 +189,8 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
   PictureReader reader(job.in, passage.reading());
   report.header = reader.header();
 
-  Shape shape{report.header.width, report.header.height, report.header.channels,
-              report.header.depth};
-  if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
-  const std::unique_ptr<Work> work =
-      begin(*passage.batch.filter, shape, convolver, &report.header.metadata.icc);
+  const std::unique_ptr<Work> work = begin(*passage.batch.filter, upright_shape(report.header),
+                                           convolver, &report.header.metadata.icc);
   report.why_whole = work->why_whole;
   const auto writer = std::make_shared<PictureWriter>(
       job.out, output_header(report.header, work->out), passage.batch.write);
@@ -227,9 +217,9 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
     return reader.held_bytes() + std::max(reading, writing);
   };
   // On one thread a picture takes the least.
-  if (cores(passage.threads) > 1 && !passage.has_room(memory_on(cores(passage.threads))))
+  if (passage.threads > 1 && !passage.admission.has_room(passage, memory_on(passage.threads)))
     passage.threads = 1;
-  passage.admit(memory_on(cores(passage.threads)), true);
+  passage.admission.admit(passage, memory_on(passage.threads), true);
   if (passage.batch.is_stopped()) throw Stopped();
 
   if (by_rows) {
@@ -264,8 +254,9 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
     writer->finish();
   }
   passage.commit = [writer, &passage] {
-    writer->commit([&](const FileStamp& stamp) { passage.before_commit(stamp); },
-                   passage.batch.replaces());
+    writer->commit(
+        [&](const FileStamp& stamp) { passage.events.before_commit(passage.outcome, stamp); },
+        passage.batch.replaces());
   };
   report.ms = {double(busy.decode) / 1e6, double(busy.filter) / 1e6, double(busy.encode) / 1e6};
   report.all_ms = ms_since(start);

@@ -15,21 +15,31 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
 #include "kernels/backend/device_errors.hpp"
+#include "kernels/backend/host/parallel.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/run/device_lanes.hpp"
 #include "src/run/device_pictures.hpp"
 
 namespace convfilt {
 namespace {
 
 /// How often a thread that waits looks whether it is to stop.
-constexpr std::chrono::milliseconds kWorkersGlance{100};
+constexpr std::chrono::milliseconds kGlance{100};
+
+/// I/O threads for each GPU lane: one has the device, and the others write.
+constexpr std::size_t kThreadsOfLane = 6;
+
+/// Batches of each GPU lane whose results may wait for the disk when the next one begins.
+constexpr std::size_t kBatchesForDisk = 4;
+
+/// A batch that fits lets the next have this part of its pixels more.
+constexpr int kGrowth = 16;
 
 /// A picture waits until others have given their memory back.
 struct Postponed {};
@@ -53,10 +63,6 @@ void keep_freed_buffers(int threads, bool has_limit) {
   // Threads of lanes and codecs would wait for each other's arenas, so only a limit makes them few.
   if (has_limit) ::mallopt(M_ARENA_MAX, threads);
 #endif
-}
-
-int all_threads(int threads) {
-  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
 }
 
 std::string mebibytes(std::int64_t bytes) {
@@ -86,166 +92,155 @@ void allow_open_files(rlim_t wanted) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Threads that wait for the disk, so that workers need not. A task of oneTBB that waits would hold
-/// the place of a core.
-class Committers {
- public:
-  /// `end` is called for each picture that is taken, by one of `most` threads.
-  Committers(int most, std::function<void(PassagePtr)> end)
-      : most_(std::size_t(most)), end_(std::move(end)) {
-    // Neither taking a picture nor the end may need memory.
-    waiting_.reserve(most_);
-    threads_.reserve(most_);
+/// Needs an exception in flight.
+std::string message_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an error without a message";
   }
+}
 
-  /// Waits until all that was taken is done.
-  ~Committers() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Committers(const Committers&) = delete;
-  Committers& operator=(const Committers&) = delete;
+std::int64_t pixels_of(const PassagePtr& picture) {
+  const Header& header = picture->reader->header();
+  return std::int64_t{header.width} * header.height;
+}
 
-  /// False where all are busy and as many pictures wait for them, or where the system gives no
-  /// thread; the picture stays the caller's then.
-  bool take(PassagePtr& picture) {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() == most_) return false;
-    if (waiting_.size() >= idle_ && threads_.size() < most_) {
-      try {
-        threads_.emplace_back([this] { work(); });
-      } catch (const std::exception&) {
-        // Those that there are do.
-      }
-    }
-    if (threads_.empty()) return false;
-    waiting_.push_back(std::move(picture));
-    changed_.notify_one();
-    return true;
-  }
+constexpr const char* kNoResult = "no GPU had a result for it";
 
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      ++idle_;
-      changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
-      --idle_;
-      if (waiting_.empty()) return;
-      PassagePtr picture = std::move(waiting_.front());
-      waiting_.erase(waiting_.begin());
-      lock.unlock();
-      end_(std::move(picture));
-      lock.lock();
-    }
-  }
-
-  const std::size_t most_;
-  const std::function<void(PassagePtr)> end_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::vector<PassagePtr> waiting_;
-  std::size_t idle_ = 0;  ///< threads
-  bool ends_ = false;
-  std::vector<std::thread> threads_;
+/// A GPU with codecs: a place where batches are decoded, filtered and encoded.
+struct GpuLane {
+  std::unique_ptr<BatchDevice> device{};
+  std::int64_t most_pixels = 0;  ///< of a batch; fewer for a while when memory was short
+  bool is_free = true;           ///< neither at work, nor given up
 };
 
-/// Where stages take place: workers on cores decode, filter and encode; devices do the same for
-/// the pictures that are theirs; committers wait for the disk.
-class Schedule : Gate, AfterDevices {
+void run_batch(GpuLane& lane, std::span<PassagePtr> pictures, std::span<DeviceResult> results);
+
+void run_halves(GpuLane& lane, std::span<PassagePtr> pictures, std::span<DeviceResult> results) {
+  const std::size_t half = pictures.size() / 2;
+  run_batch(lane, pictures.first(half), results.first(half));
+  run_batch(lane, pictures.subspan(half), results.subspan(half));
+}
+
+/// Throws DeviceError where the device has failed.
+void run_batch(GpuLane& lane, std::span<PassagePtr> pictures, std::span<DeviceResult> results) {
+  try {
+    std::ranges::move(lane.device->run(pictures), results.begin());
+  } catch (const DeviceMemoryError&) {
+    if (pictures.size() == 1) return;
+    // These are more pixels than fit, so half of them are at least half of what fits.
+    std::int64_t pixels = 0;
+    for (const PassagePtr& picture : pictures) pixels += pixels_of(picture);
+    lane.most_pixels = std::min(lane.most_pixels, pixels / 2);
+    return run_halves(lane, pictures, results);
+  } catch (const DeviceError&) {
+    throw;
+  } catch (...) {
+    if (pictures.size() > 1) return run_halves(lane, pictures, results);
+    results.front().failure = std::current_exception();
+    return;
+  }
+  if (pictures.size() == 1) return;
+  // Pictures that fail may do so for another's sake, or for want of memory, so that each is tried
+  // alone in the end, and those that are good go in few batches.
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    if (results[i].file.empty()) continue;
+    std::swap(pictures[i], pictures[done]);
+    std::swap(results[i], results[done]);
+    ++done;
+  }
+  if (done == 0) return run_halves(lane, pictures, results);
+  if (done < pictures.size()) run_batch(lane, pictures.subspan(done), results.subspan(done));
+}
+
+/// Takes pictures through the stages of a run, each of which has its places. Cores open, decode,
+/// filter and encode pictures, as tasks of an arena. GPU lanes do the same for batches of those
+/// that are theirs. The disk gives results their names. For lanes and the disk there are I/O
+/// threads: a task that waits would hold the place of a core.
+class Schedule : public Admission {
  public:
-  Schedule(const std::vector<Job>& jobs, const Batch& batch, Crew& crew, JobEvents& events)
+  Schedule(const std::vector<Job>& jobs, const Batch& batch, Crew& crew, JobEvents& events,
+           const LaneLimits& limits)
       : jobs_(jobs),
         batch_(batch),
         crew_(crew),
         events_(events),
-        threads_(all_threads(batch.convolver.request.threads)),
+        limits_(limits),
+        threads_(cpu::threads_or_all(batch.convolver.request.threads)),
+        // Queued commits fragment the heap: 84 MiB were used under a limit of 64 MiB. So a limit
+        // turns their queue off.
+        queues_commits_(batch.max_memory == 0 && jobs.size() > 1),
+        gpu_lanes_(crew.device_lanes()),
+        lanes_left_(gpu_lanes_.size()),
         is_begun_(jobs.size(), false) {
     // A picture alone starts threads where its bands need them, which a small one need not.
     if (jobs.size() > 1) arena_.emplace(threads_);
-    // Queued commits fragment the heap: 84 MiB were used under a limit of 64 MiB. So a limit turns
-    // the queue off.
-    if (batch.max_memory == 0 && jobs.size() > 1)
-      committers_.emplace(threads_, [this](PassagePtr picture) {
-        end_elsewhere(std::move(picture), [](Passage& passage) { commit(passage); });
-      });
-    // Whoever gives a picture back must not fail.
-    if (crew.device_lanes() > 0) returned_.reserve(jobs.size());
+    for (GpuLane& lane : gpu_lanes_) lane.most_pixels = limits.most_pixels;
+    limits_.most_bytes = std::min(limits_.most_bytes, memory_of_machine() / 4);
+    // Whoever hands a picture on must not fail.
+    io_threads_.reserve(most_io_threads());
+    for_lanes_.reserve(most_for_lanes());
+    for_disk_.reserve(most_io_threads() + most_results() + limits.most_pictures * lanes_left_);
+    if (lanes_left_ > 0) returned_.reserve(jobs.size());
   }
+  ~Schedule() { end_io_threads(); }
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
 
   std::vector<std::string> run() {
     if (jobs_.size() > 1) keep_freed_buffers(threads_, batch_.max_memory > 0);
-    if (const std::size_t lanes = crew_.device_lanes(); lanes > 0) {
+    if (!gpu_lanes_.empty()) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.
       constexpr rlim_t kOthers = 256, kFilesOfLane = 128, kFilesOfThread = 4;
-      allow_open_files(kOthers + kFilesOfLane * lanes + kFilesOfThread * rlim_t(threads_));
-      DeviceLanes::Options how;
-      how.stop = batch_.stop;
-      how.most_bytes = std::min(how.most_bytes, memory_of_machine() / 4);
-      devices_.emplace(crew_, how, static_cast<AfterDevices&>(*this));
+      allow_open_files(kOthers + kFilesOfLane * gpu_lanes_.size() +
+                       kFilesOfThread * rlim_t(threads_));
     }
     if (arena_) arena_->grow(int(std::min(jobs_.size(), std::size_t(threads_))));
     do {
       if (!arena_) {
-        work_alone();
+        work();
         continue;
       }
-      arena_->execute([&] {
+      arena_->execute([this] {
         {
           const std::lock_guard lock(mutex_);
-          has_news_ = false;
           start_workers();
         }
         workers_.wait();
       });
     } while (waits_for_more());
-    committers_.reset();
-    if (devices_) {
-      if (ends_) devices_->drop();
-      devices_->wait();
-    }
+    end_io_threads();
     if (broken_) std::rethrow_exception(broken_);
-    std::vector<std::string> failures =
-        devices_ ? devices_->failures() : std::vector<std::string>{};
-    const std::lock_guard lock(lanes_mutex_);
-    failures.insert(failures.end(), gpu_failures_.begin(), gpu_failures_.end());
-    return failures;
+    return gpu_failures_;
   }
 
  private:
-  // Which picture a worker takes.
+  bool has_ended() const { return ends_ || batch_.is_stopped(); }
+
+  // The cores.
 
   bool has_more() const {
-    return !ends_ && !batch_.is_stopped() &&
-           (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
+    return !has_ended() && (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
   }
 
-  /// Waits, while no worker has anything to do, for pictures that devices give back, memory that
-  /// they free, and results that are being committed. False where nothing is to come.
+  /// Waits, while no worker has anything to do, for pictures that lanes give back, memory that they
+  /// free, and results that are being committed. False where nothing is to come.
   bool waits_for_more() {
     std::unique_lock lock(mutex_);
-    while (elsewhere_ > 0 && !ends_ && !batch_.is_stopped() && !(has_news_ && has_more()))
-      changed_.wait_for(lock, kWorkersGlance);
+    while (elsewhere_ > 0 && !has_ended() && !(has_news_ && has_more()))
+      changed_.wait_for(lock, kGlance);
+    has_news_ = false;
     return has_more();
-  }
-
-  void work_alone() {
-    {
-      const std::lock_guard lock(mutex_);
-      has_news_ = false;
-      active_ = 1;
-    }
-    work();
   }
 
   /// Needs the lock.
   void start_workers() {
-    while (arena_ && active_ < threads_ && has_more()) {
+    while (active_ < threads_ && has_more()) {
       workers_.run([this] { work(); });
       ++active_;
       // One tries whether a postponed picture fits, and its end starts the rest.
@@ -272,19 +267,18 @@ class Schedule : Gate, AfterDevices {
     return nullptr;
   }
 
-  /// The next in their order; while devices have as much as they can take, the next that is none
+  /// The next in their order; while GPU lanes have as much as they can take, the next that is none
   /// of theirs, so that no core waits for them before it must. Needs the lock.
   PassagePtr begin_next() {
     std::size_t job = next_;
-    if (devices_ && devices_->is_full()) {
+    if (lanes_left_ > 0 && !lanes_take(1)) {
       next_for_cpu_ = std::max(next_for_cpu_, next_);
       while (next_for_cpu_ < jobs_.size() && stays_jpeg(jobs_[next_for_cpu_], batch_.write))
         ++next_for_cpu_;
       if (next_for_cpu_ < jobs_.size()) job = next_for_cpu_++;
     }
-    auto picture = std::make_unique<Passage>(batch_, jobs_[job]);
+    auto picture = std::make_unique<Passage>(batch_, jobs_[job], *this, events_);
     picture->number = job;
-    picture->gate = this;
     picture->arena = arena_ ? &*arena_ : nullptr;
     is_begun_[job] = true;
     while (next_ < jobs_.size() && is_begun_[next_]) ++next_;
@@ -293,118 +287,45 @@ class Schedule : Gate, AfterDevices {
 
   void work() {
     while (PassagePtr picture = take()) {
-      bool has_to_wait = false;
-      std::exception_ptr broken;
       try {
         filter(picture);
       } catch (const Postponed&) {
-        has_to_wait = true;
-      } catch (...) {
-        broken = std::current_exception();
-      }
-      const std::lock_guard lock(mutex_);
-      // A picture that went elsewhere was admitted.
-      if (picture && picture->was_postponed) is_trying_ = false;
-      if (has_to_wait) {
-        picture->was_postponed = true;
+        const std::lock_guard lock(mutex_);
+        if (postponed_.contains(picture->number)) is_trying_ = false;
         postponed_[picture->number] = std::move(picture);
         if (memory_ == 0) continue;
         // Whoever gives memory back starts workers again.
         --active_;
         return;
+      } catch (const Stopped&) {
+        const std::lock_guard lock(mutex_);
+        leave(*picture, false);
+        continue;
+      } catch (...) {
+        note_failure(*picture);
       }
-      note_broken(broken);
-      if (picture) {
-        postponed_.erase(picture->number);
-        memory_ -= picture->memory;
-      }
-      start_workers();
+      if (picture) end(std::move(picture), false);
     }
   }
 
-  // The memory that pictures take, as a Gate.
-
-  bool has_room(const Passage& picture, std::int64_t wanted) override {
-    const std::lock_guard lock(mutex_);
-    return batch_.max_memory == 0 || memory_ - picture.memory + wanted <= batch_.max_memory;
-  }
-
-  void admit(Passage& picture, std::int64_t wanted, bool all) override {
-    const std::lock_guard lock(mutex_);
-    // The picture gives back what it has: the part that it asked for first, or what a device did
-    // not take.
-    memory_ -= std::exchange(picture.memory, 0);
-    const std::int64_t most = batch_.max_memory;
-    if (most > 0 && wanted > most) throw IoError(takes_too_much(picture.job.in, wanted, all, most));
-    if (most > 0 && memory_ + wanted > most) throw Postponed();
-    memory_ += picture.memory = wanted;
-    if (!all) return;
-    postponed_.erase(picture.number);
-    if (std::exchange(picture.was_postponed, false)) is_trying_ = false;
-    start_workers();
-  }
-
-  void before_commit(Passage& picture, const FileStamp& stamp) override {
-    events_.before_commit(picture.outcome, stamp);
+  /// Filters a picture, or hands it to a GPU lane; then it is null, as where its result waits for
+  /// the disk.
+  void filter(PassagePtr& picture) {
+    Passage& passage = *picture;
+    events_.before(passage.outcome);
+    passage.threads = others_wait(passage) ? 1 : threads_;
+    if (hand_over(picture)) return;
+    FileReport report = filter_on(passage, false);
+    report.why_cpu = std::move(passage.outcome.report.why_cpu);
+    passage.outcome.report = std::move(report);
+    if (!commit_elsewhere(picture)) commit(passage);
   }
 
   /// Whether enough pictures wait to keep every core busy with one of its own. One that has waited
   /// for memory shows that cores are idle.
   bool others_wait(const Passage& picture) {
     const std::lock_guard lock(mutex_);
-    return !picture.was_postponed && jobs_.size() - next_ >= std::size_t(threads_);
-  }
-
-  // The stages of a picture.
-
-  /// Says in the outcome why the work on a picture failed. Throws Postponed and Stopped, which are
-  /// no failures.
-  template <class Work>
-  void attempt(Passage& picture, const Work& work) const {
-    try {
-      return work(picture);
-    } catch (const std::exception& error) {
-      PictureOutcome& outcome = picture.outcome;
-      outcome.outcome = Outcome::failed;
-      outcome.failure = std::current_exception();
-      outcome.reason =
-          batch_.selection.is_one ? error.what() : with_name(picture.job, error.what());
-      if (dynamic_cast<const std::bad_alloc*>(&error))
-        outcome.reason = quoted_name(picture.job.in) +
-                         ": out of memory; --max-memory has fewer pictures under way";
-      if (!dynamic_cast<const FileIsThere*>(&error)) return;
-      outcome.reason = error.what();
-      if (batch_.if_exists != IfExists::skip) return;
-      outcome.outcome = Outcome::skipped;
-      outcome.reason = "exists";
-    }
-  }
-
-  void tell(Passage& picture) {
-    const std::lock_guard lock(results_mutex_);
-    events_.after(picture.outcome);
-    if (!batch_.fail_fast || picture.outcome.outcome != Outcome::failed) return;
-    ends_ = true;
-    if (devices_) devices_->drop();
-  }
-
-  /// Filters a picture, or hands it to a device; then it is null, as where its result waits for the
-  /// disk.
-  void filter(PassagePtr& picture) {
-    try {
-      attempt(*picture, [&](Passage& passage) {
-        events_.before(passage.outcome);
-        passage.threads = others_wait(passage) ? 1 : threads_;
-        if (hand_over(picture)) return;
-        FileReport report = filter_on(passage, false);
-        report.why_cpu = passage.why_cpu;
-        passage.outcome.report = std::move(report);
-        if (!commit_elsewhere(picture)) commit(passage);
-      });
-    } catch (const Stopped&) {
-      return;
-    }
-    if (picture) tell(*picture);
+    return !postponed_.contains(picture.number) && jobs_.size() - next_ >= std::size_t(threads_);
   }
 
   /// A lane may compute on a device that fails, which never yields a picture.
@@ -441,37 +362,215 @@ class Schedule : Gate, AfterDevices {
     return report;
   }
 
-  /// Gives the picture to a device where there is one that takes it; else says why, of a JPEG.
+  void keep(std::unique_ptr<Lane>& lane, bool on_cpu) {
+    const std::lock_guard lock(mutex_);
+    if (on_cpu || !has_failed(*lane)) idle_lanes_[on_cpu].push_back(std::move(lane));
+  }
+
+  std::unique_ptr<Lane> lane_for_this(bool on_cpu) {
+    LaneRequest request{.on_cpu = on_cpu};
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::vector<std::unique_ptr<Lane>>& idle = idle_lanes_[on_cpu]; !idle.empty()) {
+        std::unique_ptr<Lane> lane = std::move(idle.back());
+        idle.pop_back();
+        return lane;
+      }
+      request.failed = failed_gpus_;
+    }
+    request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
+    return crew_.make_lane(request);
+  }
+
+  void give_up(int gpu, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_gpus_.insert(gpu).second) return;
+    gpu_failures_.push_back("cuda:" + std::to_string(gpu) + ": " + why);
+    std::erase_if(idle_lanes_[false], [&](const auto& lane) { return has_failed(*lane); });
+  }
+
+  /// Needs the lock.
+  bool has_failed(const Lane& lane) const {
+    if (failed_gpus_.empty()) return false;  // most lanes never ask which devices there are
+    const std::optional<int> gpu = lane.gpu();
+    return gpu && failed_gpus_.contains(*gpu);
+  }
+
+  // The memory that pictures take.
+
+  bool has_room(const Passage& picture, std::int64_t wanted) override {
+    const std::lock_guard lock(mutex_);
+    return batch_.max_memory == 0 || memory_ - picture.memory + wanted <= batch_.max_memory;
+  }
+
+  void admit(Passage& picture, std::int64_t wanted, bool all) override {
+    const std::lock_guard lock(mutex_);
+    // The picture gives back what it has: the part that it asked for first, or what a lane did not
+    // take.
+    memory_ -= std::exchange(picture.memory, 0);
+    const std::int64_t most = batch_.max_memory;
+    if (most > 0 && wanted > most) throw IoError(takes_too_much(picture.job.in, wanted, all, most));
+    if (most > 0 && memory_ + wanted > most) throw Postponed();
+    memory_ += picture.memory = wanted;
+    if (!all) return;
+    if (postponed_.erase(picture.number) > 0) is_trying_ = false;
+    if (arena_) start_workers();
+  }
+
+  /// Needs the lock.
+  std::size_t most_for_lanes() const { return limits_.most_waiting * gpu_lanes_.size(); }
+
+  /// Whether lanes take so many bytes more. One picture alone has room, whatever it takes. Needs
+  /// the lock.
+  bool lanes_take(std::int64_t bytes) const {
+    return for_lanes_.size() < most_for_lanes() &&
+           (memory_of_lanes_ == 0 || memory_of_lanes_ + bytes <= limits_.most_bytes);
+  }
+
+  // The GPU lanes.
+
+  /// Gives the picture to a lane, as soon as lanes have room, if it is for them; else says why not,
+  /// of a JPEG.
   bool hand_over(PassagePtr& picture) {
-    if (!devices_ || picture->was_given_back) return false;
-    if (!devices_->is_alive()) {
-      if (stays_jpeg(picture->job, batch_.write)) picture->why_cpu = "no GPU is left";
+    std::string& why_cpu = picture->outcome.report.why_cpu;
+    if (gpu_lanes_.empty() || !why_cpu.empty()) return false;
+    std::unique_lock lock(mutex_);
+    if (lanes_left_ == 0) {
+      if (stays_jpeg(picture->job, batch_.write)) why_cpu = "no GPU is left";
       return false;
     }
+    lock.unlock();
     if (!open_for_device(*picture)) return false;
-    go_elsewhere(1);
-    try {
-      devices_->take(picture);
-    } catch (...) {
-      // There is no memory to queue it, and nobody else ends it.
-      go_elsewhere(-1);
-      throw;
+    lock.lock();
+    while (lanes_left_ > 0 && !has_ended() && !lanes_take(picture->memory))
+      changed_.wait_for(lock, kGlance);
+    if (has_ended()) {
+      picture->reader.reset();
+      throw Stopped();
     }
+    if (lanes_left_ == 0) {
+      picture->reader.reset();
+      why_cpu = kNoResult;
+      return false;
+    }
+    memory_of_lanes_ += picture->memory;
+    ++elsewhere_;
+    for_lanes_.push_back(std::move(picture));
+    call_io_thread();
     return true;
   }
 
-  /// Whether somebody else commits the result while this thread takes the next picture.
-  bool commit_elsewhere(PassagePtr& picture) {
-    if (!committers_ || !picture->commit) return false;
-    go_elsewhere(1);
-    if (committers_->take(picture)) return true;
-    go_elsewhere(-1);
-    return false;
+  /// A lane that can begin a batch, or null. Needs the lock.
+  GpuLane* ready_lane() {
+    if (has_ended()) drop_for_lanes();
+    if (for_lanes_.empty() || for_disk_.size() > most_results()) return nullptr;
+    const auto lane = std::ranges::find(gpu_lanes_, true, &GpuLane::is_free);
+    return lane == gpu_lanes_.end() ? nullptr : &*lane;
   }
 
-  void go_elsewhere(int pictures) {
+  std::size_t most_results() const {
+    return kBatchesForDisk * limits_.most_pictures * gpu_lanes_.size();
+  }
+
+  /// Drops what waits: it comes to no end. Needs the lock.
+  void drop_for_lanes() {
+    for (const PassagePtr& picture : for_lanes_) leave(*picture, true);
+    for_lanes_.clear();
+  }
+
+  /// The pictures of a lane's next batch. Lanes share what waits, so that none stands still while
+  /// another has all of it. Needs the lock.
+  std::vector<PassagePtr> next_batch(std::int64_t most_pixels) {
+    const std::size_t share = (for_lanes_.size() + lanes_left_ - 1) / lanes_left_;
+    const std::size_t most = std::min(limits_.most_pictures, share);
+    std::size_t count = 1;
+    for (std::int64_t pixels = pixels_of(for_lanes_[0]); count < most; ++count)
+      if ((pixels += pixels_of(for_lanes_[count])) > most_pixels) break;
+    std::vector<PassagePtr> batch(count);
+    std::move(for_lanes_.begin(), for_lanes_.begin() + std::ptrdiff_t(count), batch.begin());
+    for_lanes_.erase(for_lanes_.begin(), for_lanes_.begin() + std::ptrdiff_t(count));
+    changed_.notify_all();
+    return batch;
+  }
+
+  /// Has a batch done by the lane's device. Needs the lock, which it lets go meanwhile.
+  void run_lane(GpuLane& lane, std::unique_lock<std::mutex>& lock) {
+    std::vector<PassagePtr> pictures;
+    std::string failure;
+    lane.is_free = false;
+    try {
+      pictures = next_batch(lane.most_pixels);
+      lock.unlock();
+      // No device is made before there is something to do for it.
+      if (!lane.device) lane.device = crew_.make_device(std::size_t(&lane - gpu_lanes_.data()));
+      std::vector<DeviceResult> results(pictures.size());
+      const std::int64_t most_before = lane.most_pixels;
+      run_batch(lane, pictures, results);
+      // Memory that was short may be there again, and a batch that is too large costs little.
+      if (lane.most_pixels == most_before)
+        lane.most_pixels = std::min(limits_.most_pixels, most_before + most_before / kGrowth + 1);
+      for (std::size_t i = 0; i < pictures.size(); ++i) await_disk(*pictures[i], results[i], lane);
+    } catch (...) {
+      // Beside a DeviceError this is what making the device throws. Nothing counts that a device
+      // made before it failed.
+      failure = (lane.device ? lane.device->name() + ": " : "") + message_of_exception();
+      for (const PassagePtr& picture : pictures) picture->commit = nullptr;
+    }
+    if (!lock.owns_lock()) lock.lock();
+    lane.is_free = failure.empty();
+    for (PassagePtr& picture : pictures) {
+      if (picture->commit)
+        for_disk_.push_back(std::move(picture));
+      else
+        take_back(std::move(picture));
+      call_io_thread();
+    }
+    if (!failure.empty()) end_lanes(1, failure);
+  }
+
+  /// Leaves it to the disk to write what a lane has made, if it has made anything.
+  static void await_disk(Passage& passage, DeviceResult& made, const GpuLane& lane) {
+    if (made.file.empty() && !made.failure) return;
+    passage.commit = [&passage, made = std::move(made), device = lane.device->name()] {
+      if (made.failure) std::rethrow_exception(made.failure);
+      passage.outcome.report = write_result(passage, made, device);
+    };
+  }
+
+  /// Has a picture done on a core that no lane has a result for. Needs the lock.
+  void take_back(PassagePtr picture) {
+    Passage& passage = *picture;
+    returned_.push_back(std::move(picture));
+    leave(passage, true);
+    passage.reader.reset();
+    passage.outcome.report.why_cpu = kNoResult;
+  }
+
+  /// Needs the lock.
+  void end_lanes(std::size_t lanes, const std::string& why) {
+    if (std::ranges::find(gpu_failures_, why) == gpu_failures_.end()) gpu_failures_.push_back(why);
+    lanes_left_ -= lanes;
+    if (lanes_left_ > 0) return;
+    for (PassagePtr& picture : for_lanes_) take_back(std::move(picture));
+    for_lanes_.clear();
+  }
+
+  // The disk, and the I/O threads.
+
+  /// Whether another thread commits the result while this one takes the next picture.
+  bool commit_elsewhere(PassagePtr& picture) {
+    if (!queues_commits_ || !picture->commit) return false;
     const std::lock_guard lock(mutex_);
-    elsewhere_ += pictures;
+    if (for_disk_.size() >= most_io_threads()) return false;
+    for_disk_.push_back(std::move(picture));
+    call_io_thread();
+    if (io_threads_.empty()) {
+      picture = std::move(for_disk_.back());
+      for_disk_.pop_back();
+      return false;
+    }
+    ++elsewhere_;
+    return true;
   }
 
   /// Gives the result its name. The time in which a thread waits for that is part of its writing.
@@ -485,46 +584,114 @@ class Schedule : Gate, AfterDevices {
     passage.outcome.report.ms.encode += spent;
   }
 
-  // The ends of pictures that are in no worker's hands.
-
-  /// Writes what a device has made. A lane calls it.
-  void finish(PassagePtr picture, DeviceResult made, const std::string& device) override {
-    end_elsewhere(std::move(picture), [&](Passage& passage) {
-      if (made.failure) std::rethrow_exception(made.failure);
-      passage.outcome.report = write_result(passage, made, device);
-    });
+  std::size_t most_io_threads() const {
+    return kThreadsOfLane * gpu_lanes_.size() + (queues_commits_ ? std::size_t(threads_) : 0);
   }
 
-  /// Has a picture done on the CPU. A lane calls it.
-  void take_back(PassagePtr picture) override {
-    picture->reader.reset();
-    picture->was_given_back = true;
-    picture->why_cpu = "no GPU had a result for it";
-    const std::lock_guard lock(mutex_);
-    const std::int64_t memory = std::exchange(picture->memory, 0);
-    returned_.push_back(std::move(picture));
-    leave(memory);
+  /// Sees to it that a thread does what waits. Needs the lock.
+  void call_io_thread() {
+    const std::size_t wanted = for_disk_.size() + (ready_lane() ? 1 : 0);
+    if (!closes_ && idle_io_threads_ < wanted && io_threads_.size() < most_io_threads()) {
+      try {
+        io_threads_.emplace_back([this] { do_io(); });
+      } catch (const std::exception& error) {
+        // Those that there are do the work.
+        if (io_threads_.empty() && lanes_left_ > 0)
+          end_lanes(lanes_left_, std::string("no thread can be started: ") + error.what());
+      }
+    }
+    io_.notify_one();
   }
 
-  template <class Work>
-  void end_elsewhere(PassagePtr picture, const Work& work) {
+  void do_io() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      if (GpuLane* const lane = ready_lane()) {
+        run_lane(*lane, lock);
+      } else if (!for_disk_.empty()) {
+        PassagePtr picture = std::move(for_disk_.front());
+        for_disk_.erase(for_disk_.begin());
+        lock.unlock();
+        try {
+          commit(*picture);
+        } catch (...) {
+          note_failure(*picture);
+        }
+        end(std::move(picture), true);
+        lock.lock();
+      } else if (closes_) {
+        return;
+      } else {
+        ++idle_io_threads_;
+        io_.wait(lock);
+        --idle_io_threads_;
+      }
+    }
+  }
+
+  /// Waits until they have done what was begun.
+  void end_io_threads() {
+    {
+      const std::lock_guard lock(mutex_);
+      closes_ = true;
+      drop_for_lanes();
+    }
+    io_.notify_all();
+    for (std::thread& thread : io_threads_) thread.join();
+    io_threads_.clear();
+  }
+
+  // The ends of pictures.
+
+  /// Says in the outcome why the work on a picture has failed. Needs an exception in flight.
+  void note_failure(Passage& picture) const {
+    PictureOutcome& outcome = picture.outcome;
+    outcome.outcome = Outcome::failed;
+    outcome.failure = std::current_exception();
+    try {
+      throw;
+    } catch (const FileIsThere& error) {
+      const bool skips = batch_.if_exists == IfExists::skip;
+      if (skips) outcome.outcome = Outcome::skipped;
+      outcome.reason = skips ? "exists" : error.what();
+    } catch (const std::bad_alloc&) {
+      outcome.reason = quoted_name(picture.job.in) +
+                       ": out of memory; --max-memory has fewer pictures under way";
+    } catch (...) {
+      outcome.reason = message_of_exception();
+      if (!batch_.selection.is_one) outcome.reason = with_name(picture.job, outcome.reason);
+    }
+  }
+
+  void end(PassagePtr picture, bool is_elsewhere) {
     std::exception_ptr broken;
     try {
-      attempt(*picture, work);
-      tell(*picture);
+      const std::lock_guard lock(results_mutex_);
+      events_.after(picture->outcome);
     } catch (...) {
       broken = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
-    note_broken(broken);
-    leave(picture->memory);
+    if (broken && !broken_) broken_ = broken;
+    if (broken || (batch_.fail_fast && picture->outcome.outcome == Outcome::failed)) {
+      ends_ = true;
+      drop_for_lanes();
+    }
+    leave(*picture, is_elsewhere);
   }
 
-  /// Needs the lock.
-  void leave(std::int64_t memory) {
-    memory_ -= memory;
-    --elsewhere_;
-    has_news_ = true;
+  /// Takes the memory back of a picture that comes from a core, or from elsewhere: a lane or the
+  /// disk. Needs the lock.
+  void leave(Passage& picture, bool is_elsewhere) {
+    const std::int64_t bytes = std::exchange(picture.memory, 0);
+    memory_ -= bytes;
+    if (is_elsewhere) {
+      if (picture.reader) memory_of_lanes_ -= bytes;
+      --elsewhere_;
+      has_news_ = true;
+    } else if (postponed_.erase(picture.number) > 0) {
+      is_trying_ = false;
+    }
     try {
       // Workers start while others are at work, since the thread that waits for those cannot. The
       // lock lets one thread at a time into the arena.
@@ -536,95 +703,54 @@ class Schedule : Gate, AfterDevices {
     changed_.notify_all();
   }
 
-  /// Needs the lock.
-  void note_broken(const std::exception_ptr& broken) {
-    if (!broken) return;
-    if (!broken_) broken_ = broken;
-    ends_ = true;
-  }
-
-  // Lanes.
-
-  void keep(std::unique_ptr<Lane>& lane, bool on_cpu) {
-    const std::lock_guard lock(lanes_mutex_);
-    if (on_cpu || !has_failed(*lane)) lanes_[on_cpu].push_back(std::move(lane));
-  }
-
-  std::unique_ptr<Lane> lane_for_this(bool on_cpu) {
-    LaneRequest request{.on_cpu = on_cpu};
-    {
-      const std::lock_guard lock(lanes_mutex_);
-      if (std::vector<std::unique_ptr<Lane>>& idle = lanes_[on_cpu]; !idle.empty()) {
-        std::unique_ptr<Lane> lane = std::move(idle.back());
-        idle.pop_back();
-        return lane;
-      }
-      request.failed = failed_;
-    }
-    request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
-    return crew_.make_lane(request);
-  }
-
-  void give_up(int gpu, const std::string& why) {
-    const std::lock_guard lock(lanes_mutex_);
-    if (!failed_.insert(gpu).second) return;
-    gpu_failures_.push_back("cuda:" + std::to_string(gpu) + ": " + why);
-    std::erase_if(lanes_[false], [&](const auto& lane) { return has_failed(*lane); });
-  }
-
-  /// Needs the lock.
-  bool has_failed(const Lane& lane) const {
-    if (failed_.empty()) return false;  // most lanes never ask which devices there are
-    const std::optional<int> gpu = lane.gpu();
-    return gpu && failed_.contains(*gpu);
-  }
-
   const std::vector<Job>& jobs_;
   const Batch& batch_;
   Crew& crew_;
   JobEvents& events_;
+  LaneLimits limits_;
   const int threads_;
+  const bool queues_commits_;
   std::optional<Arena> arena_;  ///< of several pictures
   oneapi::tbb::task_group workers_;
-
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::size_t next_ = 0;          ///< the first that is not begun
-  std::size_t next_for_cpu_ = 0;  ///< where to look for the next that is none of devices'
-  std::vector<bool> is_begun_;
-  std::map<std::size_t, PassagePtr> postponed_;  ///< by number; null while a worker tries it
-  std::vector<PassagePtr> returned_;             ///< by devices
-  std::size_t elsewhere_ = 0;  ///< pictures in the hands of devices and committers
-  bool has_news_ = false;      ///< whether one has left them since workers were started
-  bool is_trying_ = false;     ///< whether somebody tries if the first postponed one fits
-  int active_ = 0;             ///< workers
-  std::int64_t memory_ = 0;    ///< of the pictures under way
-  std::exception_ptr broken_;
-  std::atomic<bool> ends_{false};
-
-  std::mutex lanes_mutex_;                                   // guards what follows
-  std::array<std::vector<std::unique_ptr<Lane>>, 2> lanes_;  ///< idle ones, by on_cpu
-  std::set<int> failed_;                                     ///< CUDA devices of lanes
-  std::vector<std::string> gpu_failures_;                    ///< of these, why
-
   std::mutex results_mutex_;
 
-  std::optional<DeviceLanes> devices_;    ///< its threads use all of the above
-  std::optional<Committers> committers_;  ///< likewise, and the lanes
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_, io_;
+  std::vector<GpuLane> gpu_lanes_;               ///< one that works on a batch needs no lock
+  std::size_t lanes_left_;                       ///< that were not given up
+  std::size_t next_ = 0;                         ///< the first job that is not begun
+  std::size_t next_for_cpu_ = 0;                 ///< where to look for the next that is for no lane
+  std::vector<bool> is_begun_;                   ///< by job
+  std::map<std::size_t, PassagePtr> postponed_;  ///< by number; null while a worker tries it
+  std::vector<PassagePtr> returned_;             ///< by lanes
+  std::vector<PassagePtr> for_lanes_, for_disk_;  ///< they wait, the first first
+  std::size_t elsewhere_ = 0;                     ///< pictures that lanes and the disk have
+  bool has_news_ = false;                         ///< whether one has left them since workers began
+  bool is_trying_ = false;                        ///< whether a worker tries a postponed one
+  int active_ = 0;                                ///< workers
+  std::int64_t memory_ = 0, memory_of_lanes_ = 0;  ///< of pictures under way
+  bool ends_ = false;                              ///< begins nothing more
+  std::exception_ptr broken_;                      ///< what JobEvents::after threw first
+  std::array<std::vector<std::unique_ptr<Lane>>, 2> idle_lanes_;  ///< by on_cpu
+  std::set<int> failed_gpus_;                                     ///< of Lane
+  std::vector<std::string> gpu_failures_;                         ///< why GPUs were given up
+  std::vector<std::thread> io_threads_;
+  std::size_t idle_io_threads_ = 0;
+  bool closes_ = false;  ///< I/O threads end when nothing waits for them, and none begins
 };
 
 }  // namespace
 
 int threads_within(std::int64_t max_memory, int threads) {
   constexpr std::int64_t kProgram = 16 << 20;  // bytes that the program takes without any picture
-  const std::int64_t all = all_threads(threads);
+  const std::int64_t all = cpu::threads_or_all(threads);
   if (max_memory == 0) return int(all);
   return int(std::clamp((max_memory - kProgram) / kMostFree, std::int64_t{1}, all));
 }
 
 std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
-                                     JobEvents& events) {
-  return Schedule(jobs, batch, crew, events).run();
+                                     JobEvents& events, const LaneLimits& limits) {
+  return Schedule(jobs, batch, crew, events, limits).run();
 }
 
 }  // namespace convfilt

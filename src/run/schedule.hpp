@@ -9,16 +9,13 @@
 
 namespace convfilt {
 
-/// The steps of a run for its pictures beside filtering. Several threads call the first two, one at
-/// a time the third. If one of the first two throws, the picture fails.
-class JobEvents {
- public:
-  virtual void before(PictureOutcome& picture) = 0;
-  virtual void before_commit(PictureOutcome& picture, const FileStamp& stamp) = 0;
-  virtual void after(const PictureOutcome& picture) = 0;
-
- protected:
-  ~JobEvents() = default;
+/// What the lanes of GPUs with codecs take.
+struct LaneLimits {
+  std::size_t most_pictures = 64;                    ///< of a batch
+  std::int64_t most_pixels = std::int64_t{1} << 29;  ///< of a batch, unless it is one picture
+  std::size_t most_waiting = 128;                    ///< pictures that wait, for each lane
+  std::int64_t most_bytes = std::int64_t{1} << 33;   ///< of pictures that wait or are under way,
+                                                     ///< unless it is one picture
 };
 
 /// How many threads may work on pictures within a limit of memory, in bytes (0 = none), of
@@ -32,6 +29,6 @@ int threads_within(std::int64_t max_memory, int threads);
 /// unless its memory was too small for the picture alone. The result says why devices were given
 /// up. Throws what JobEvents::after throws, when all that was begun has ended.
 std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
-                                     JobEvents& events);
+                                     JobEvents& events, const LaneLimits& limits = {});
 
 }  // namespace convfilt

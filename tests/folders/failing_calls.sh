@@ -6,10 +6,11 @@
 #
 #   CONVFILT=… tests/folders/failing_calls.sh [MOST]
 #
-# MOST is how many calls fail of each kind, of each command (5 without it, evenly spread; 0 = all: some minutes).
+# MOST is how many calls fail of each kind, of each command, evenly spread: 3 without it, and 8 in a full run of the tests;
+# 0 = all: some minutes.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
-most=${1:-5}
+[ "${CONVFILT_TEST_SIZE:-}" = full ] && most=${1:-8} || most=${1:-3}
 program=$(realpath "${CONVFILT:?names the program}")
 cd "$(dirname "$0")/../.."
 root=$PWD

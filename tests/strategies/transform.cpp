@@ -78,17 +78,6 @@ FirstRun run_in_least_memory(const Runner& runner, const Problem& p, const Pictu
   }
 }
 
-double furthest_from(const Picture& one, const Picture& other, const Problem& p) {
-  double furthest = 0;
-  for (int y = 0; y < p.height; ++y) {
-    for (int x = 0; x < p.width; ++x) {
-      for (int c = 0; c < p.channels; ++c)
-        furthest = std::max(furthest, std::abs(one.get(x, y, c) - other.get(x, y, c)));
-    }
-  }
-  return furthest;
-}
-
 Picture noise(const Problem& p) {
   Picture picture = Picture::of(p);
   picture.fill(Fill::noise, 71);

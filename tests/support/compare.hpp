@@ -19,4 +19,7 @@ void check_case(const Case& test_case);
 Picture run(const Runner& runner, const Problem& problem, const Picture& in,
             const PlanOptions& options = {}, Timing* timing = nullptr);
 
+/// The largest difference of two samples of results of the problem in mode same.
+double furthest_from(const Picture& one, const Picture& other, const Problem& p);
+
 }  // namespace convfilt::test

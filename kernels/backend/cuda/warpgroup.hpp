@@ -60,21 +60,40 @@ __device__ inline void finish_products_but(std::int32_t (&... sums)[counts]) {
   (keep_behind(sums), ...);
 }
 
-#define CONVFILT_SUMS                                                                             \
+#define CONVFILT_SUMS_16                                                                          \
   "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]), "+r"(sums[4]), "+r"(sums[5]),       \
       "+r"(sums[6]), "+r"(sums[7]), "+r"(sums[8]), "+r"(sums[9]), "+r"(sums[10]), "+r"(sums[11]), \
       "+r"(sums[12]), "+r"(sums[13]), "+r"(sums[14]), "+r"(sums[15])
+#define CONVFILT_SUMS_32                                                              \
+  CONVFILT_SUMS_16, "+r"(sums[16]), "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]),   \
+      "+r"(sums[20]), "+r"(sums[21]), "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), \
+      "+r"(sums[25]), "+r"(sums[26]), "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), \
+      "+r"(sums[30]), "+r"(sums[31])
+#define CONVFILT_SUMS_48                                                              \
+  CONVFILT_SUMS_32, "+r"(sums[32]), "+r"(sums[33]), "+r"(sums[34]), "+r"(sums[35]),   \
+      "+r"(sums[36]), "+r"(sums[37]), "+r"(sums[38]), "+r"(sums[39]), "+r"(sums[40]), \
+      "+r"(sums[41]), "+r"(sums[42]), "+r"(sums[43]), "+r"(sums[44]), "+r"(sums[45]), \
+      "+r"(sums[46]), "+r"(sums[47])
+#define CONVFILT_NAMES_16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define CONVFILT_NAMES_32 \
+  CONVFILT_NAMES_16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define CONVFILT_NAMES_48 \
+  CONVFILT_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
+
+/// A product of that many sums and columns. Its operands' names follow those of the sums.
+#define CONVFILT_MULTIPLY(count, columns, a_type, b_type, a_names, b_name, keep_name, ...) \
+  asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, " keep_name                         \
+               ", 0;\n"                                                                    \
+               "wgmma.mma_async.sync.aligned.m64n" #columns "k32.s32." a_type "." b_type   \
+               " {" CONVFILT_NAMES_##count "}, " a_names ", " b_name ", keep;\n}"          \
+               : CONVFILT_SUMS_##count                                                     \
+               : __VA_ARGS__, "l"(b.bits()), "r"(int(keep)))
 
 template <class A, class B>
 __device__ inline void multiply(std::int32_t (&sums)[16], const Operand& a, const Operand& b,
                                 bool keep = true) {
-#define CONVFILT_PRODUCT(a_type, b_type)                                             \
-  asm volatile(                                                                      \
-      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %18, 0;\n"                             \
-      "wgmma.mma_async.sync.aligned.m64n32k32.s32." a_type "." b_type                \
-      " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, %16, %17, keep;\n}" \
-      : CONVFILT_SUMS                                                                \
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)))
+#define CONVFILT_PRODUCT(a_type, b_type) \
+  CONVFILT_MULTIPLY(16, 32, a_type, b_type, "%16", "%17", "%18", "l"(a.bits()))
   CONVFILT_PRODUCT_OF(A, B)
 #undef CONVFILT_PRODUCT
 }
@@ -82,37 +101,18 @@ __device__ inline void multiply(std::int32_t (&sums)[16], const Operand& a, cons
 template <class A, class B>
 __device__ inline void multiply(std::int32_t (&sums)[16], const std::uint32_t (&a)[4],
                                 const Operand& b, bool keep = true) {
-#define CONVFILT_PRODUCT(a_type, b_type)                                              \
-  asm volatile(                                                                       \
-      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %21, 0;\n"                              \
-      "wgmma.mma_async.sync.aligned.m64n32k32.s32." a_type "." b_type                 \
-      " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, {%16,%17,%18,%19}, " \
-      "%20, keep;\n}"                                                                 \
-      : CONVFILT_SUMS                                                                 \
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits()), "r"(int(keep)))
+#define CONVFILT_PRODUCT(a_type, b_type)                                                  \
+  CONVFILT_MULTIPLY(16, 32, a_type, b_type, "{%16,%17,%18,%19}", "%20", "%21", "r"(a[0]), \
+                    "r"(a[1]), "r"(a[2]), "r"(a[3]))
   CONVFILT_PRODUCT_OF(A, B)
 #undef CONVFILT_PRODUCT
 }
 
-#define CONVFILT_NAMES_64                                  \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
-  "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define CONVFILT_SUMS_64                                                                         \
-  CONVFILT_SUMS, "+r"(sums[16]), "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]), "+r"(sums[20]), \
-      "+r"(sums[21]), "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), "+r"(sums[25]),            \
-      "+r"(sums[26]), "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), "+r"(sums[30]),            \
-      "+r"(sums[31])
-
 template <class A, class B>
 __device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, const Operand& b,
                                 bool keep = true) {
-#define CONVFILT_PRODUCT(a_type, b_type)                                                     \
-  asm volatile(                                                                              \
-      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %34, 0;\n"                                     \
-      "wgmma.mma_async.sync.aligned.m64n64k32.s32." a_type "." b_type " {" CONVFILT_NAMES_64 \
-      "}, %32, %33, keep;\n}"                                                                \
-      : CONVFILT_SUMS_64                                                                     \
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)))
+#define CONVFILT_PRODUCT(a_type, b_type) \
+  CONVFILT_MULTIPLY(32, 64, a_type, b_type, "%32", "%33", "%34", "l"(a.bits()))
   CONVFILT_PRODUCT_OF(A, B)
 #undef CONVFILT_PRODUCT
 }
@@ -120,13 +120,9 @@ __device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, cons
 template <class A, class B>
 __device__ inline void multiply(std::int32_t (&sums)[32], const std::uint32_t (&a)[4],
                                 const Operand& b, bool keep = true){
-#define CONVFILT_PRODUCT(a_type, b_type)                                                     \
-  asm volatile(                                                                              \
-      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %37, 0;\n"                                     \
-      "wgmma.mma_async.sync.aligned.m64n64k32.s32." a_type "." b_type " {" CONVFILT_NAMES_64 \
-      "}, {%32,%33,%34,%35}, %36, keep;\n}"                                                  \
-      : CONVFILT_SUMS_64                                                                     \
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits()), "r"(int(keep)))
+#define CONVFILT_PRODUCT(a_type, b_type)                                                  \
+  CONVFILT_MULTIPLY(32, 64, a_type, b_type, "{%32,%33,%34,%35}", "%36", "%37", "r"(a[0]), \
+                    "r"(a[1]), "r"(a[2]), "r"(a[3]))
     CONVFILT_PRODUCT_OF(A, B)
 #undef CONVFILT_PRODUCT
 }
@@ -138,21 +134,16 @@ __device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, cons
 
 __device__ inline void multiply(std::int32_t (&sums)[48], const Operand& a, const Operand& b,
                                 bool keep = true) {
-  asm volatile(
-      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %50, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n96k32.s32.u8.s8 {" CONVFILT_NAMES_64
-      ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
-      "}, %48, %49, keep;\n}"
-      : CONVFILT_SUMS_64, "+r"(sums[32]), "+r"(sums[33]), "+r"(sums[34]), "+r"(sums[35]),
-        "+r"(sums[36]), "+r"(sums[37]), "+r"(sums[38]), "+r"(sums[39]), "+r"(sums[40]),
-        "+r"(sums[41]), "+r"(sums[42]), "+r"(sums[43]), "+r"(sums[44]), "+r"(sums[45]),
-        "+r"(sums[46]), "+r"(sums[47])
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)));
+  CONVFILT_MULTIPLY(48, 96, "u8", "s8", "%48", "%49", "%50", "l"(a.bits()));
 }
 
-#undef CONVFILT_NAMES_64
-#undef CONVFILT_SUMS_64
-#undef CONVFILT_SUMS
+#undef CONVFILT_MULTIPLY
+#undef CONVFILT_NAMES_48
+#undef CONVFILT_NAMES_32
+#undef CONVFILT_NAMES_16
+#undef CONVFILT_SUMS_48
+#undef CONVFILT_SUMS_32
+#undef CONVFILT_SUMS_16
 
 __device__ inline void set_turned(SharedWords words, int at, int pitch,
                                   const std::uint32_t (&own)[4]) {

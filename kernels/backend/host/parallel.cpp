@@ -1,11 +1,16 @@
 #include "kernels/backend/host/parallel.hpp"
 
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
-#include <vector>
+
+#include "kernels/backend/host/arena.hpp"
 
 namespace convfilt::cpu {
 namespace {
@@ -16,9 +21,13 @@ constexpr std::int64_t kMultiplyAddsPerThread = 1 << 18;
 
 }  // namespace
 
+int threads_or_all(int wanted) {
+  return wanted > 0 ? wanted : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
 int threads_for(std::int64_t multiply_adds, int wanted) {
-  const int most = wanted > 0 ? wanted : std::max(1, int(std::thread::hardware_concurrency()));
-  return int(std::clamp<std::int64_t>(multiply_adds / kMultiplyAddsPerThread, 1, most));
+  return int(
+      std::clamp<std::int64_t>(multiply_adds / kMultiplyAddsPerThread, 1, threads_or_all(wanted)));
 }
 
 void parallel_for(int count, int threads, const std::function<void(int, int)>& task) {
@@ -34,17 +43,32 @@ void parallel_for(int count, int threads, const std::function<void(int, int)>& t
       if (!failure) failure = std::current_exception();
     }
   };
-  std::vector<std::thread> others;
-  others.reserve(std::size_t(threads));
-  try {
-    for (int worker = 1; worker < std::min(threads, count); ++worker) {
-      others.emplace_back(work, worker);
+  const int workers = std::min(threads, count);
+  const auto share_work = [&] {
+    oneapi::tbb::task_group others;
+    try {
+      for (int worker = 1; worker < workers; ++worker) others.run([&, worker] { work(worker); });
+    } catch (const std::exception&) {
+      // There is no memory for more tasks. Those that there are, and this thread, do the work.
     }
+    work(0);
+    others.wait();
+  };
+  std::optional<Arena> own;
+  Arena* arena = Arena::current();
+  try {
+    if (!arena && workers > 1) arena = &own.emplace(workers);
   } catch (const std::exception&) {
-    // The system gives no more threads. Those that run, and this one, do the work.
+    // There is no memory for an arena. This thread does the work.
   }
-  work(0);
-  for (std::thread& other : others) other.join();
+  if (arena && workers > 1) {
+    // Others share their work at the same time, so `workers` threads may be too few.
+    arena->grow_to_room();
+    // While it waits for the others, this thread must begin nothing else.
+    arena->execute([&] { oneapi::tbb::this_task_arena::isolate(share_work); });
+  } else {
+    work(0);
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

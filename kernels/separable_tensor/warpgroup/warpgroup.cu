@@ -21,6 +21,7 @@
 
 #include "kernels/separable_tensor/warpgroup/warpgroup.hpp"
 
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/side_samples.hpp"
 #include "kernels/separable_tensor/warpgroup/passes.hpp"
@@ -119,30 +120,19 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kSteps))
   }
 }
 
-template <int kSteps, int kSlices>
-auto kernel_for(int digits) {
-  // Only small masks have weights of one digit.
-  if constexpr (kSlices == 2) {
-    if (digits == 1) return warpgroup_kernel<1, kSteps, kSlices>;
-  }
-  return warpgroup_kernel<2, kSteps, kSlices>;
-}
-
-/// Fewer steps than slices + 1 are rounded up, since few masks are so much higher than wide.
-template <int kSlices, int kLeast = kSlices + 1>
-auto kernel_for(int digits, int steps) {
-  if constexpr (kLeast > kMostKeptSteps) {
-    return kernel_for<0, kSlices>(digits);
-  } else {
-    if (steps <= kLeast) return kernel_for<kLeast, kSlices>(digits);
-    return kernel_for<kSlices, kLeast + 1>(digits, steps);
-  }
-}
-
+/// Fewer steps than slices + 1 are rounded up, since few masks are so much higher than wide. Only
+/// small masks have weights of one digit.
 auto kernel_for(int digits, int steps, int slices) {
-  if (slices == 2) return kernel_for<2>(digits, steps);
-  if (slices == 3) return kernel_for<3>(digits, steps);
-  return slices == 4 ? kernel_for<4>(digits, steps) : kernel_for<5>(digits, steps);
+  static_assert(kMostKeptSteps == 5);
+  return with_least<2, 3, 4, 5>(slices, [&](auto known_slices) {
+    return with_least<3, 4, 5, 0>(std::max(steps, slices + 1), [&](auto known_steps) {
+      constexpr int kSlices = known_slices(), kSteps = known_steps() > kSlices ? known_steps() : 0;
+      if constexpr (kSlices == 2) {
+        if (digits == 1) return warpgroup_kernel<1, kSteps, kSlices>;
+      }
+      return warpgroup_kernel<2, kSteps, kSlices>;
+    });
+  });
 }
 
 /// The steps of the kernel that takes this many steps.

@@ -18,6 +18,7 @@
 #include "kernels/tensor/strips/strips.hpp"
 
 #include "kernels/backend/shared_words.hpp"
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/tensor/strips/walk.hpp"
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
@@ -127,24 +128,15 @@ MaskArgument mask_argument(const MaskPart<std::uint8_t>& mask, const Shape& stri
   return s;
 }
 
-template <int kDigits, int kSteps>
-auto kernel_of(int height) {
-  if (height == 3) return strip_kernel<kDigits, kSteps, 3>;
-  if (height == 5) return strip_kernel<kDigits, kSteps, 5>;
-  if constexpr (9 * kDigits * matrix_words_of(kSteps) <= kMostMatrixWords) {
-    if (height == 9) return strip_kernel<kDigits, kSteps, 9>;
-  }
-  return strip_kernel<kDigits, kSteps, 7>;
-}
-
-template <int kDigits>
 auto kernel_of(const Shape& s) {
-  return s.steps == 1 ? kernel_of<kDigits, 1>(s.height) : kernel_of<kDigits, 2>(s.height);
-}
-
-auto kernel_of(const Shape& s) {
-  if (s.digits == 1) return kernel_of<1>(s);
-  return s.digits == 2 ? kernel_of<2>(s) : kernel_of<3>(s);
+  return with_least<1, 2, 3>(s.digits, [&](auto digits) {
+    return with_least<1, 2>(s.steps, [&](auto steps) {
+      return with_least<3, 5, 7, 9>(s.height, [&](auto height) {
+        constexpr int kWords = height() * digits() * matrix_words_of(steps());
+        return strip_kernel < digits(), steps(), kWords <= kMostMatrixWords ? height() : 7 > ;
+      });
+    });
+  });
 }
 
 constexpr int kMostRows = 32;  // in a strip; with higher ones the last would end late

@@ -20,8 +20,8 @@
 
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/tensor/warpgroup/colour/colour.hpp"
 #include "kernels/tensor/warpgroup/walk.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
@@ -61,25 +61,19 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kDigits, kSteps, kHeigh
 
 constexpr int kMostUnrolled = 15;  ///< higher masks take kernel_of()'s kernel for any height
 
-template <int kDigits, int kSteps>
-auto kernel_of(int height) {
-  if (height == 3) return group_kernel<kDigits, kSteps, 3>;
-  if (height == 5) return group_kernel<kDigits, kSteps, 5>;
-  if (height == 7) return group_kernel<kDigits, kSteps, 7>;
-  if (height == 9) return group_kernel<kDigits, kSteps, 9>;
-  if (height == 15) return group_kernel<kDigits, kSteps, 15>;
-  return group_kernel<kDigits, kSteps, 0>;
-}
-
-template <int kDigits>
-auto kernel_of(int steps, int height) {
-  if (steps == kMostSteps) return group_kernel<kDigits, kMostSteps, 0>;
-  return steps == 1 ? kernel_of<kDigits, 1>(height) : kernel_of<kDigits, 2>(height);
-}
-
 auto kernel_of(int digits, int steps, int height) {
-  if (digits == 1) return kernel_of<1>(steps, height);
-  return digits == 2 ? kernel_of<2>(steps, height) : kernel_of<3>(steps, height);
+  return with_least<1, 2, 3>(digits, [&](auto d) {
+    return with_least<1, 2, kMostSteps>(steps, [&](auto s) {
+      if constexpr (s() < kMostSteps) {
+        if (height == 3) return group_kernel<d(), s(), 3>;
+        if (height == 5) return group_kernel<d(), s(), 5>;
+        if (height == 7) return group_kernel<d(), s(), 7>;
+        if (height == 9) return group_kernel<d(), s(), 9>;
+        if (height == 15) return group_kernel<d(), s(), 15>;
+      }
+      return group_kernel<d(), s(), 0>;
+    });
+  });
 }
 
 /// Bytes of shared memory behind the rows. compute-sanitizer assumes that a product reads 2,048

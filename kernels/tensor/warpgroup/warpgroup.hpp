@@ -17,4 +17,14 @@ bool takes(const Problem&);
 /// otherwise null.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
+/// The same for three interleaved channels, whose colours are taken apart.
+namespace colour {
+
+/// Whether this takes the mask and the picture better than warpgroup.cu's kernel.
+bool takes(const Problem&);
+
+/// A plan for a problem that it takes, on a device that has warpgroups.
+std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
+
+}  // namespace colour
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

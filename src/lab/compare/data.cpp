@@ -23,13 +23,6 @@ auto named(const Things& things, const std::string& name) {
   throw std::out_of_range("unknown name '" + name + "'");
 }
 
-Location location_of(const std::string& name) {
-  const std::size_t colon = name.find(':');
-  constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
-  return {named(kKinds, name.substr(0, colon)),
-          colon == name.npos ? 0 : std::stoi(name.substr(colon + 1))};
-}
-
 /// Numbers, words and names as JSON has them, which has no infinities.
 template <class T>
 OrderedJson written(const T& value) {
@@ -42,111 +35,68 @@ OrderedJson written(const T& value) {
 }
 
 template <class T>
-void read(const OrderedJson& json, T& value) {
-  if constexpr (std::is_same_v<T, Depth>)
-    value = named(kDepths, json);
-  else if constexpr (std::is_same_v<T, Border>)
-    value = named(kBorders, json);
-  else if constexpr (std::is_same_v<T, Mode>)
-    value = named(kModes, json);
-  else if constexpr (std::is_same_v<T, Family>)
-    value = named(kFamilies, json);
-  else if constexpr (std::is_same_v<T, Location>)
-    value = location_of(json);
-  else if constexpr (std::is_same_v<T, double>)
-    value = json == "infinite" ? std::numeric_limits<double>::infinity() : json.get<double>();
-  else
-    value = json.get<T>();
+OrderedJson written(const std::optional<T>& value) {
+  return value ? written(*value) : OrderedJson();
 }
 
-/// Writes fields into a JSON object.
-class Writer {
- public:
-  explicit Writer(OrderedJson& json) : json_(json) {}
+template <class T>
+void read(const OrderedJson& json, T& value) {
+  value = json.get<T>();
+}
+void read(const OrderedJson& json, double& value) {
+  value = json == "infinite" ? std::numeric_limits<double>::infinity() : json.get<double>();
+}
+void read(const OrderedJson& json, Depth& value) {
+  value = named(kDepths, json);
+}
+void read(const OrderedJson& json, Border& value) {
+  value = named(kBorders, json);
+}
+void read(const OrderedJson& json, Mode& value) {
+  value = named(kModes, json);
+}
+void read(const OrderedJson& json, Family& value) {
+  value = named(kFamilies, json);
+}
+void read(const OrderedJson& json, Location& value) {
+  constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
+  const std::string name = json;
+  const std::size_t colon = name.find(':');
+  value = {named(kKinds, name.substr(0, colon)),
+           colon == name.npos ? 0 : std::stoi(name.substr(colon + 1))};
+}
+template <class T>
+void read(const OrderedJson& json, std::optional<T>& value) {
+  if (!json.is_null()) read(json, value.emplace());
+}
 
-  template <class T>
-  void field(const char* key, const T& value) {
-    json_[key] = is_there_ ? written(value) : OrderedJson();
-  }
-  template <class T>
-  void field(const char* key, const std::optional<T>& value) {
-    json_[key] = is_there_ && value ? written(*value) : OrderedJson();
-  }
-  /// A field that is null where its value is 0 or empty.
-  template <class T>
-  void known(const char* key, const T& value) {
-    json_[key] = is_there_ && value != T() ? written(value) : OrderedJson();
-  }
-  /// A field that follows from others.
-  void derived(const char* key, const std::string& value) { json_[key] = value; }
-  /// Fields that are there together, or null together.
-  template <class T, class Fields>
-  void group(const std::optional<T>& value, const Fields& fields) {
-    is_there_ = value.has_value();
-    T copy = value.value_or(T());
-    fields(*this, copy);
-    is_there_ = true;
-  }
-
- private:
-  OrderedJson& json_;
-  bool is_there_ = true;
-};
-
-/// Reads what Writer wrote.
-class Reader {
- public:
-  explicit Reader(const OrderedJson& json) : json_(json) {}
+/// A JSON object whose fields are written, or read.
+struct Fields {
+  OrderedJson& json;
+  bool reads;
 
   template <class T>
   void field(const char* key, T& value) {
-    const OrderedJson& found = json_.at(key);
-    if (in_group_ && found.is_null()) {
-      if (!missing_) missing_ = key;
-    } else {
-      has_one_ = true;
-      read(found, value);
-    }
+    if (reads)
+      read(json.at(key), value);
+    else
+      json[key] = written(value);
   }
-  template <class T>
-  void field(const char* key, std::optional<T>& value) {
-    const OrderedJson& found = json_.at(key);
-    if (found.is_null()) return;
-    has_one_ = true;
-    read(found, value.emplace());
-  }
+  /// A field that is null where its value is 0 or empty.
   template <class T>
   void known(const char* key, T& value) {
-    const OrderedJson& found = json_.at(key);
-    if (found.is_null()) return;
-    has_one_ = true;
-    read(found, value);
+    if (!reads)
+      json[key] = value == T() ? OrderedJson() : written(value);
+    else if (!json.at(key).is_null())
+      read(json.at(key), value);
   }
-  void derived(const char*, const std::string&) {}
-  template <class T, class Fields>
-  void group(std::optional<T>& value, const Fields& fields) {
-    T all;
-    in_group_ = true;
-    has_one_ = false;
-    missing_ = nullptr;
-    fields(*this, all);
-    in_group_ = false;
-    if (missing_ && has_one_)
-      throw std::out_of_range(std::string(missing_) +
-                              " is null, but other figures beside it are not");
-    if (!missing_) value = all;
-  }
-
- private:
-  const OrderedJson& json_;
-  bool in_group_ = false, has_one_ = false;
-  const char* missing_ = nullptr;  ///< the group's first field that is null and may not be alone
+  template <class T>
+  void group(std::optional<T>& value);
 };
 
 // The fields, which are also the columns of CSV. The mask's weights are not among them.
 
-template <class Fields>
-void fields_of(Fields& to, Problem& p) {
+void fields_of(Fields to, Problem& p) {
   to.field("width_px", p.width);
   to.field("height_px", p.height);
   to.field("channels", p.channels);
@@ -159,8 +109,7 @@ void fields_of(Fields& to, Problem& p) {
   to.field("mode", p.mode);
 }
 
-template <class Fields>
-void fields_of(Fields& to, DeviceFacts& facts) {
+void fields_of(Fields to, DeviceFacts& facts) {
   to.field("device", facts.location);
   to.field("name", facts.peak.name);
   to.known("threads", facts.peak.threads);
@@ -169,8 +118,7 @@ void fields_of(Fields& to, DeviceFacts& facts) {
   to.known("fp32_peak_flop_per_s", facts.peak.fp32);
 }
 
-template <class Fields>
-void fields_of_times(Fields& to, Times& t) {
+void fields_of(Fields to, Times& t) {
   to.field("kernel_ms_median", t.ms.median);
   to.field("kernel_ms_iqr", t.ms.iqr);
   to.field("runs", t.runs);
@@ -188,8 +136,7 @@ void fields_of_times(Fields& to, Times& t) {
   to.field("time_over_best", t.best);
 }
 
-template <class Fields>
-void fields_of_counts(Fields& to, Counted& c) {
+void fields_of(Fields to, Counted& c) {
   to.field("global_reads_per_output", c.global_reads);
   to.field("texture_fetches_per_output", c.texture_fetches);
   to.field("shared_reads_per_output", c.shared_reads);
@@ -201,10 +148,11 @@ void fields_of_counts(Fields& to, Counted& c) {
   to.field("sectors_per_output", c.sectors);
 }
 
-template <class Fields>
-void fields_of_accuracy(Fields& to, Accuracy& a, const Problem& problem) {
+constexpr const char* kUnit = "difference_unit";
+
+void fields_of(Fields to, Accuracy& a) {
   to.field("largest_difference", a.largest);
-  to.derived("difference_unit", difference_unit(problem));
+  if (!to.reads) to.json[kUnit] = nullptr;  // a row's, since it follows from the problem
   to.field("promised_difference", a.bound);
   to.field("samples_checked", a.samples);
   to.field("samples", a.of);
@@ -214,8 +162,41 @@ void fields_of_accuracy(Fields& to, Accuracy& a, const Problem& problem) {
   to.field("share_differing_from_family", a.differing_from_family);
 }
 
-template <class Fields>
-void fields_of(Fields& to, Row& row, const Problem& problem) {
+template <class Thing>
+OrderedJson json_of(Thing thing) {
+  OrderedJson json;
+  fields_of(Fields{json, false}, thing);
+  return json;
+}
+
+template <class Thing>
+Thing thing_in(OrderedJson json) {
+  Thing thing;
+  fields_of(Fields{json, true}, thing);
+  return thing;
+}
+
+/// Fields that are there together, or null together, but for those that may be null alone.
+template <class T>
+void Fields::group(std::optional<T>& value) {
+  const OrderedJson fields = json_of(value.value_or(T()));
+  std::string missing;  // the first field that is null and may not be alone
+  bool has_one = false;
+  for (const auto& [key, written] : fields.items()) {
+    if (!reads) {
+      json[key] = value ? written : OrderedJson();
+    } else if (key != kUnit && !json.at(key).is_null()) {
+      has_one = true;
+    } else if (missing.empty() && !written.is_null()) {
+      missing = key;
+    }
+  }
+  if (has_one && !missing.empty())
+    throw std::out_of_range(missing + " is null, but other figures beside it are not");
+  if (reads && missing.empty()) value = thing_in<T>(json);
+}
+
+void fields_of(Fields to, Row& row) {
   to.field("strategy", row.contender);
   to.field("family", row.family);
   to.field("device", row.location);
@@ -226,25 +207,15 @@ void fields_of(Fields& to, Row& row, const Problem& problem) {
   to.known("measured_height_px", row.height);
   to.known("tile_columns", row.tile_columns);
   to.known("tile_rows", row.tile_rows);
-  to.group(row.times, [](Fields& to, Times& t) { fields_of_times(to, t); });
-  to.group(row.counted, [](Fields& to, Counted& c) { fields_of_counts(to, c); });
-  to.group(row.accuracy, [&](Fields& to, Accuracy& a) { fields_of_accuracy(to, a, problem); });
+  to.group(row.times);
+  to.group(row.counted);
+  to.group(row.accuracy);
 }
 
-template <class Thing, class... More>
-OrderedJson json_of(Thing thing, const More&... more) {
-  OrderedJson json;
-  Writer writer(json);
-  fields_of(writer, thing, more...);
+OrderedJson json_of(const Row& row, const Problem& problem) {
+  OrderedJson json = json_of(row);
+  json[kUnit] = difference_unit(problem);
   return json;
-}
-
-template <class Thing, class... More>
-Thing thing_in(const OrderedJson& json, const More&... more) {
-  Thing thing;
-  Reader reader(json);
-  fields_of(reader, thing, more...);
-  return thing;
 }
 
 std::string dumped(const OrderedJson& json, int indent = -1) {
@@ -271,7 +242,7 @@ Comparison comparison_of(const OrderedJson& json) {
   c.auto_choice = json.at("auto_takes");
   for (const OrderedJson& facts : json.at("devices"))
     c.devices.push_back(thing_in<DeviceFacts>(facts));
-  for (const OrderedJson& row : json.at("rows")) c.rows.push_back(thing_in<Row>(row, c.problem));
+  for (const OrderedJson& row : json.at("rows")) c.rows.push_back(thing_in<Row>(row));
   return c;
 }
 

@@ -10,15 +10,8 @@
 namespace convfilt {
 namespace {
 
-constexpr int kFewCopies = 3;
 constexpr int kMostCopies = 21;
 constexpr double kCopyBudgetMs = 500;
-
-std::vector<double> time_copies(const Location& location, std::size_t bytes, int threads,
-                                int repeats) {
-  return location.kind == DeviceKind::cuda ? time_device_copy(bytes, repeats, location.ordinal)
-                                           : cpu::time_copy(bytes, threads, repeats);
-}
 
 }  // namespace
 
@@ -46,11 +39,11 @@ double DeviceLimits::copy_ms(const Location& location, std::size_t bytes) {
   if (location.kind == DeviceKind::emulator) return 0;
   const auto known = copies_.find({location, bytes});
   if (known != copies_.end()) return known->second;
-  const Spread few = spread_of(time_copies(location, bytes, threads_, kFewCopies));
-  const int runs = runs_within(kCopyBudgetMs, few.median, kFewCopies, kMostCopies);
-  const Spread all =
-      runs > kFewCopies ? spread_of(time_copies(location, bytes, threads_, runs)) : few;
-  return copies_.emplace(std::pair{location, bytes}, all.median).first->second;
+  const std::vector<double> ms = times_within(kCopyBudgetMs, kMostCopies, [&](int runs) {
+    return location.kind == DeviceKind::cuda ? time_device_copy(bytes, runs, location.ordinal)
+                                             : cpu::time_copy(bytes, threads_, runs);
+  });
+  return copies_.emplace(std::pair{location, bytes}, spread_of(ms).median).first->second;
 }
 
 }  // namespace convfilt

@@ -5,7 +5,6 @@
 #include "kernels/backend/devices.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
-#include "src/lab/compare/row.hpp"
 
 namespace convfilt {
 namespace {
@@ -93,8 +92,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   const Choice choice = choice_of_auto(problem, options, machine);
   comparison.auto_choice = told(choice);
 
-  Pieces pieces(problem, picture, options, machine);
-  const Bench bench{pieces, options, machine, limits};
+  Bench bench({problem, picture, options, machine, limits});
   std::vector<Contender> contenders, emulated;
   for (Contender contender : options.contenders) {
     if (!contender.strategy) contender.strategy = choice.strategy;
@@ -105,7 +103,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
     const std::vector<Location> there = locations_for(*contender.strategy, wanted, machine);
     if (there.front().kind == DeviceKind::emulator) emulated.push_back(contender);
   }
-  const PieceSize counted = emulated_piece(bench, emulated);
+  const CropSize counted = emulated_crop(bench, emulated);
   for (const Contender& contender : contenders) {
     for (const Location& location : locations_for(*contender.strategy, wanted, machine)) {
       progress(name_of(contender) + " on " + name_of(location));
@@ -119,8 +117,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   compare_with_each_other(comparison.rows);
   progress("the copy");
   if (mode_refuses(problem).empty())
-    comparison.devices =
-        facts_of(comparison.rows, pieces.of(pieces.sizes().back()).bytes(), limits);
+    comparison.devices = facts_of(comparison.rows, bench.whole().bytes(), limits);
   return comparison;
 }
 

@@ -41,7 +41,7 @@ struct Source {
   const T* row(int y) const { return reinterpret_cast<const T*>(in.row(y)); }
 
   /// The result at a place, for one channel.
-  double at(Place place, int channel) const {
+  double at(OutputPixel place, int channel) const {
     const Mask& mask = problem.mask;
     double sum = 0;
     for (int j = 0; j < mask.height; ++j) {
@@ -136,7 +136,7 @@ PlacesToCheck places_to_check(const Problem& problem, double most_taps) {
   const int width = problem.out_width(), height = problem.out_height();
   const double taps = double(problem.mask.width) * problem.mask.height * problem.channels;
   PlacesToCheck check;
-  std::vector<Place>& places = check.places;
+  std::vector<OutputPixel>& places = check.places;
   const auto add_row = [&](int y) {
     for (int x = 0; x < width; ++x) places.push_back({x, y});
     ++check.rows;
@@ -157,7 +157,8 @@ PlacesToCheck places_to_check(const Problem& problem, double most_taps) {
   for (int k = 0; k < kAlongEdge; ++k) {
     const int x = int(std::int64_t(k) * width / kAlongEdge);
     const int y = int(std::int64_t(k) * height / kAlongEdge);
-    for (const Place place : {Place{x, 0}, Place{x, height - 1}, Place{0, y}, Place{width - 1, y}})
+    for (const OutputPixel place : {OutputPixel{x, 0}, OutputPixel{x, height - 1},
+                                    OutputPixel{0, y}, OutputPixel{width - 1, y}})
       places.push_back(place);
   }
   SplitMix random(1);
@@ -177,7 +178,7 @@ PlacesToCheck places_to_check(const Problem& problem, double most_taps) {
 }
 
 std::vector<double> true_results(const Problem& problem, PictureView<const std::byte> in,
-                                 const std::vector<Place>& places, int threads) {
+                                 const std::vector<OutputPixel>& places, int threads) {
   std::vector<double> results(places.size() * std::size_t(problem.channels));
   const Mask& mask = problem.mask;
   with_depth(problem.depth, [&](auto tag) {
@@ -202,12 +203,12 @@ std::vector<double> true_results(const Problem& problem, PictureView<const std::
 }
 
 Distance distance_from(const std::vector<double>& truth, const Problem& problem,
-                       PictureView<const std::byte> out, const std::vector<Place>& places,
+                       PictureView<const std::byte> out, const std::vector<OutputPixel>& places,
                        double unit) {
   Distance distance;
   with_depth(problem.depth, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (const Place place : places) {
+    for (const OutputPixel place : places) {
       const T* pixel =
           reinterpret_cast<const T*>(out.row(place.y)) + std::ptrdiff_t(place.x) * problem.channels;
       for (int c = 0; c < problem.channels; ++c) {

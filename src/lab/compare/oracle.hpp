@@ -12,12 +12,12 @@
 namespace convfilt {
 
 /// An output pixel with all its channels.
-struct Place {
+struct OutputPixel {
   int x = 0, y = 0;
 };
 
 struct PlacesToCheck {
-  std::vector<Place> places;
+  std::vector<OutputPixel> places;
   int rows = 0;  ///< whole rows of the result among them
 };
 
@@ -30,7 +30,7 @@ PlacesToCheck places_to_check(const Problem& problem, double most_taps = 1e9);
 /// The true results at those places, neither rounded nor saturated; channels side by side.
 /// `threads` 0 = all cores.
 std::vector<double> true_results(const Problem& problem, PictureView<const std::byte> in,
-                                 const std::vector<Place>& places, int threads);
+                                 const std::vector<OutputPixel>& places, int threads);
 
 /// How far a result is from the truth.
 struct Distance {
@@ -41,7 +41,7 @@ struct Distance {
 /// The distance of a result from `truth`, in steps for integer depths, whose truth is saturated but
 /// not rounded; in units of unit_of() for floats.
 Distance distance_from(const std::vector<double>& truth, const Problem& problem,
-                       PictureView<const std::byte> out, const std::vector<Place>& places,
+                       PictureView<const std::byte> out, const std::vector<OutputPixel>& places,
                        double unit);
 
 /// 1e-6 * sum of |weights| * largest |sample|, border value included: what the bounds of float

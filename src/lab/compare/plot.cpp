@@ -29,6 +29,22 @@ std::string plain(double value) {
   return text;
 }
 
+// Places on a page, from points to gnuplot's shares of it.
+
+std::string across(PlotSize page, int x) {
+  return plain(double(x) / page.width);
+}
+
+std::string up(PlotSize page, int y) {
+  return plain(1 - double(y) / page.height);
+}
+
+std::string margins(PlotSize page, int left, int top, int right, int bottom) {
+  return "set lmargin at screen " + across(page, left) + "\nset rmargin at screen " +
+         across(page, right) + "\nset tmargin at screen " + up(page, top) +
+         "\nset bmargin at screen " + up(page, bottom) + "\n";
+}
+
 /// Whether two problems have pictures of the same size, channels and depth.
 bool same_picture(const Problem& a, const Problem& b) {
   return a.width == b.width && a.height == b.height && a.channels == b.channels &&
@@ -53,10 +69,9 @@ std::string title_script(std::span<const Comparison> comparisons, const ReportHe
       if (devices.find(line) == devices.npos) devices += (devices.empty() ? "" : "; ") + line;
     }
   }
-  const auto up = [&](int y) { return plain(1 - double(y) / size.height); };
-  return "set label " + in_gnuplot("Ways to convolve: " + what) + " at screen 0.5," + up(20) +
+  return "set label " + in_gnuplot("Ways to convolve: " + what) + " at screen 0.5," + up(size, 20) +
          " center font ',15'\nset label " + in_gnuplot(devices + "; convfilt " + head.version) +
-         " at screen 0.5," + up(42) + " center font ',10' tc rgb '#505050'\n";
+         " at screen 0.5," + up(size, 42) + " center font ',10' tc rgb '#505050'\n";
 }
 
 /// Bars of times and of counted reads, a panel a mask.
@@ -73,179 +88,154 @@ constexpr double kRoom = 8;
 
 /// One kind of bar.
 struct Quantity {
-  std::string axis;
-  std::function<double(const Row&)> value;  ///< above 0; 0 where there is none
-  bool reference;                           ///< whether a line is drawn at 1
+  const char* axis;
+  double (*value)(const Row&);  ///< above 0; 0 where there is none
+  bool reference;               ///< whether a line is drawn at 1
+};
+
+constexpr Quantity kQuantities[] = {
+    {"time / time of a copy (log)",
+     [](const Row& row) { return row.times ? row.times->copies : 0; }, true},
+    {"taps / global read, emulated (log)",
+     [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; }, false}};
+
+/// The panels of one quantity, which have the same bars and the same axis.
+struct Group {
+  Quantity quantity;
+  std::vector<const Row*> bars;
+  std::string labels;  ///< as gnuplot's ytics have them
+  double least, most;  ///< of the axis
+  int gutter = 60;     ///< points for the labels
+
+  Group(const Quantity& drawn, std::span<const Comparison> comparisons) : quantity(drawn) {
+    std::vector<const Comparison*> all;
+    double low = 1, high = 1;
+    for (const Comparison& comparison : comparisons) {
+      all.push_back(&comparison);
+      for (const Row& row : comparison.rows)
+        if (const double value = quantity.value(row); value > 0)
+          low = std::min(low, value), high = std::max(high, value);
+    }
+    least = 0.6 * low;
+    most = kRoom * high;
+    bars = distinct_rows(all, quantity.value);
+    const bool one_device = std::ranges::all_of(
+        bars, [&](const Row* bar) { return bar->location == bars.front()->location; });
+    for (std::size_t k = 0; k < bars.size(); ++k) {
+      const std::string label =
+          bars[k]->contender + (one_device ? "" : ", " + name_of(bars[k]->location));
+      gutter = std::max(gutter, kLetter * int(width_of(label)) + 20);
+      labels += (k ? ", " : "") + in_gnuplot(label) + " " + plain(double(k) + 0.5);
+    }
+  }
+
+  int height() const { return kAbovePanel + kBar * int(bars.size()) + kBelowPanel; }
 };
 
 std::string colour_of(Family family) {
   return std::string(kColours[std::size_t(family)]);
 }
 
-/// "0x0072B2", as data files have it.
-std::string colour_number(Family family) {
-  return "0x" + colour_of(family).substr(1);
+/// The colours' meaning, at the bottom; drawn once, with the title.
+std::string legend(const std::vector<Group>& groups, PlotSize page, int left) {
+  std::string text;
+  for (const Family family : kFamilies) {
+    if (std::ranges::none_of(groups, [&](const Group& group) {
+          return std::ranges::find(group.bars, family, &Row::family) != group.bars.end();
+        }))
+      continue;
+    const std::string name = std::string(name_of(family)) + " family";
+    text += "set label " + in_gnuplot(name) + " at screen " + across(page, left) + "," +
+            up(page, page.height - kLegend / 2) + " left offset 1,0 point pt 5 ps 1.4 lc rgb '" +
+            colour_of(family) + "'\n";
+    left += kLetter * int(name.size()) + 50;
+  }
+  return text;
 }
 
-/// Places panels and writes them; positions count from the top.
-class BarChart {
- public:
-  BarChart(std::span<const Comparison> comparisons, const ReportHead& head)
-      : comparisons_(comparisons), head_(head) {}
+/// Powers of ten, with names so short that they do not touch: 0.1, 1, 10, 100, 1k.
+std::string decades(double from, double to) {
+  constexpr std::string_view kThousands[] = {"", "k", "M", "G"};
+  std::string tics;
+  for (int power = int(std::ceil(std::log10(from))); std::pow(10, power) <= to; ++power) {
+    const int thousands = std::clamp(power / 3, 0, 3);
+    tics += (tics.empty() ? "" : ", ") +
+            in_gnuplot(plain(std::pow(10, power - 3 * thousands)) +
+                       std::string(kThousands[thousands])) +
+            " " + plain(std::pow(10, power));
+  }
+  return "set xtics (" + tics + ")\n";
+}
 
-  void add(const Quantity& quantity) {
-    std::vector<const Comparison*> all;
-    for (const Comparison& comparison : comparisons_) all.push_back(&comparison);
-    const std::vector<const Row*> bars = distinct_rows(all, quantity.value);
-    if (bars.empty()) return;
-    const bool one_device = std::ranges::all_of(
-        bars, [&](const Row* bar) { return bar->location == bars.front()->location; });
-    std::vector<std::string> labels;
-    for (const Row* bar : bars) {
-      labels.push_back(bar->contender + (one_device ? "" : ", " + name_of(bar->location)));
-      gutter_ = std::max(gutter_, kLetter * int(width_of(labels.back())) + 20);
-      families_.push_back(bar->family);
+/// The blocks of data `$bars` and `$none`, the rows without a figure.
+std::string data(const Group& group, const Comparison& comparison) {
+  std::string bars = "$bars << END\n", none = "$none << END\n";
+  for (std::size_t k = 0; k < group.bars.size(); ++k) {
+    const Row* row = row_like(comparison, *group.bars[k]);
+    const double value = row ? group.quantity.value(*row) : 0;
+    const std::string at = plain(double(k) + 0.5);
+    if (value > 0)
+      bars += at + " " + plain(value) + " 0x" + colour_of(row->family).substr(1) + " " +
+              figure(value) + "\n";
+    else
+      none += at + (row && row->refused ? " refused\n" : " \"no figure\"\n");
+  }
+  // gnuplot needs a line in each block; these lie outside every range.
+  return bars + "-9 1 0 .\nEND\n" + none + "-9 .\nEND\n";
+}
+
+/// Where the bars are drawn is already set.
+std::string panel(const Group& group, const Comparison& comparison, bool labelled) {
+  const std::string from = plain(group.least);
+  std::string script = "set title " + in_gnuplot("mask " + mask_label(comparison.problem.mask)) +
+                       " offset 0,-0.6\nset xlabel " + in_gnuplot(group.quantity.axis) +
+                       " offset 0,0.3\nset xrange [" + from + ":" + plain(group.most) +
+                       "]\nset yrange [" + std::to_string(group.bars.size()) +
+                       ":0]\nset logscale x\n" + decades(group.least, group.most) +
+                       "set grid xtics lc rgb '#d0d0d0' lt 1\nset tics nomirror scale 0.5\n"
+                       "unset key\nset border 3 lc rgb '#808080'\n"
+                       "set xtics textcolor rgb '#000000'\n";
+  script += labelled ? "set ytics (" + group.labels + ") scale 0 textcolor rgb '#000000'\n"
+                     : "unset ytics\n";
+  script += data(group, comparison) + "unset arrow\n";
+  if (group.quantity.reference)
+    script += "set arrow from 1,graph 0 to 1,graph 1 nohead dt 2 lc rgb '#606060' back\n";
+  return script + "plot $bars using 2:1:(" + from +
+         "):2:($1-0.36):($1+0.36):3 with boxxyerror fs solid noborder lc rgb variable, "
+         "$bars using 2:1:4 with labels left offset 0.6,0 font ',9', $none using (" +
+         from + "):1:2 with labels left offset 4,0 font ',9' tc rgb '#707070'\n" +
+         "unset label\n";  // the labels of the whole drawing have been drawn by now
+}
+
+Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
+  std::vector<Group> groups;
+  for (const Quantity& quantity : kQuantities)
+    if (const Group group(quantity, comparisons); !group.bars.empty()) groups.push_back(group);
+  if (groups.empty())
+    throw IoError("there is nothing to draw: no strategy was measured; see the table");
+  const int gutter = std::ranges::max(groups, {}, &Group::gutter).gutter;
+  const std::size_t columns = std::min(kPanelsAcross, comparisons.size());
+  const std::size_t lines = (comparisons.size() + columns - 1) / columns;
+  // The title needs room, however few the panels.
+  PlotSize page{std::max(720, gutter + int(columns) * (kPanel + kGap) - kGap + kRight),
+                kTitle + kLegend};
+  const int width = (page.width - gutter - kRight + kGap) / int(columns) - kGap;
+  for (const Group& group : groups) page.height += int(lines) * group.height();
+  std::string script =
+      "set multiplot\n" + title_script(comparisons, head, page) + legend(groups, page, gutter);
+  int top = kTitle;
+  for (const Group& group : groups) {
+    for (std::size_t k = 0; k < comparisons.size(); ++k) {
+      const std::size_t column = k % columns;
+      const int left = gutter + int(column) * (width + kGap);
+      script +=
+          margins(page, left, top + kAbovePanel, left + width, top + group.height() - kBelowPanel) +
+          panel(group, comparisons[k], column == 0);
+      if (column + 1 == columns || k + 1 == comparisons.size()) top += group.height();
     }
-    groups_.push_back({quantity, bars, labels});
   }
-
-  Drawing finish() {
-    if (groups_.empty())
-      throw IoError("there is nothing to draw: no strategy was measured; see the table");
-    const std::size_t across = std::min(kPanelsAcross, comparisons_.size());
-    const std::size_t lines = (comparisons_.size() + across - 1) / across;
-    // The title needs room, however few the panels.
-    size_.width = std::max(720, gutter_ + int(across) * (kPanel + kGap) - kGap + kRight);
-    panel_ = (size_.width - gutter_ - kRight + kGap) / int(across) - kGap;
-    size_.height = kTitle + kLegend;
-    for (const Group& group : groups_) size_.height += int(lines) * height_of(group);
-    int top = kTitle;
-    for (const Group& group : groups_) {
-      for (std::size_t first = 0; first < comparisons_.size(); first += across) {
-        const std::size_t count = std::min(across, comparisons_.size() - first);
-        for (std::size_t k = 0; k < count; ++k)
-          panel(group, comparisons_[first + k], gutter_ + int(k) * (panel_ + kGap), top, k == 0);
-        top += height_of(group);
-      }
-    }
-    return {"set multiplot\n" + title_script(comparisons_, head_, size_) + legend() + script_ +
-                "unset multiplot\n",
-            size_};
-  }
-
- private:
-  struct Group {
-    Quantity quantity;
-    std::vector<const Row*> bars;
-    std::vector<std::string> labels;
-  };
-
-  static int height_of(const Group& group) {
-    return kAbovePanel + kBar * int(group.bars.size()) + kBelowPanel;
-  }
-
-  std::string across(int x) const { return plain(double(x) / size_.width); }
-  std::string up(int y) const { return plain(1 - double(y) / size_.height); }
-
-  /// The colours' meaning, at the bottom; drawn once, with the title.
-  std::string legend() const {
-    std::string text;
-    int x = gutter_;
-    for (const Family family : kFamilies) {
-      if (std::find(families_.begin(), families_.end(), family) == families_.end()) continue;
-      const std::string name = std::string(name_of(family)) + " family";
-      text += "set label " + in_gnuplot(name) + " at screen " + across(x) + "," +
-              up(size_.height - kLegend / 2) + " left offset 1,0 point pt 5 ps 1.4 lc rgb '" +
-              colour_of(family) + "'\n";
-      x += kLetter * int(name.size()) + 50;
-    }
-    return text;
-  }
-
-  /// The range that all panels of a group share.
-  std::pair<double, double> range_of(const Group& group) const {
-    double least = 1, most = 1;
-    for (const Comparison& comparison : comparisons_)
-      for (const Row& row : comparison.rows)
-        if (const double value = group.quantity.value(row); value > 0) {
-          least = std::min(least, value);
-          most = std::max(most, value);
-        }
-    return {0.6 * least, kRoom * most};
-  }
-
-  void panel(const Group& group, const Comparison& comparison, int left, int top, bool labelled) {
-    const int bars = int(group.bars.size());
-    const int upper = top + kAbovePanel, lower = upper + kBar * bars;
-    const auto [from, to] = range_of(group);
-    script_ += "set lmargin at screen " + across(left) + "\nset rmargin at screen " +
-               across(left + panel_) + "\nset tmargin at screen " + up(upper) +
-               "\nset bmargin at screen " + up(lower) + "\n";
-    script_ += "set title " + in_gnuplot("mask " + mask_label(comparison.problem.mask)) +
-               " offset 0,-0.6\n";
-    script_ += "set xlabel " + in_gnuplot(group.quantity.axis) + " offset 0,0.3\n";
-    script_ += "set xrange [" + plain(from) + ":" + plain(to) + "]\nset yrange [" +
-               std::to_string(bars) + ":0]\nset logscale x\n" + decades(from, to) +
-               "set grid xtics lc rgb '#d0d0d0' lt 1\nset tics nomirror scale 0.5\nunset key\n"
-               "set border 3 lc rgb '#808080'\nset xtics textcolor rgb '#000000'\n";
-    script_ += ytics(group, labelled) + data(group, comparison);
-    script_ += "unset arrow\n";
-    if (group.quantity.reference)
-      script_ += "set arrow from 1,graph 0 to 1,graph 1 nohead dt 2 lc rgb '#606060' back\n";
-    script_ += "plot $bars using 2:1:(" + plain(from) +
-               "):2:($1-0.36):($1+0.36):3 with boxxyerror fs solid noborder lc rgb variable, "
-               "$bars using 2:1:4 with labels left offset 0.6,0 font ',9', "
-               "$none using (" +
-               plain(from) + "):1:2 with labels left offset 4,0 font ',9' tc rgb '#707070'\n";
-    script_ += "unset label\n";  // the labels of the whole drawing have been drawn by now
-  }
-
-  /// Powers of ten, with names so short that they do not touch: 0.1, 1, 10, 100, 1k.
-  static std::string decades(double from, double to) {
-    static constexpr std::string_view kThousands[] = {"", "k", "M", "G"};
-    std::string tics;
-    for (int power = int(std::ceil(std::log10(from))); std::pow(10, power) <= to; ++power) {
-      const int thousands = std::clamp(power / 3, 0, 3);
-      tics += (tics.empty() ? "" : ", ") +
-              in_gnuplot(plain(std::pow(10, power - 3 * thousands)) +
-                         std::string(kThousands[thousands])) +
-              " " + plain(std::pow(10, power));
-    }
-    return "set xtics (" + tics + ")\n";
-  }
-
-  static std::string ytics(const Group& group, bool labelled) {
-    if (!labelled) return "unset ytics\n";
-    std::string text = "set ytics (";
-    for (std::size_t k = 0; k < group.labels.size(); ++k)
-      text += (k ? ", " : "") + in_gnuplot(group.labels[k]) + " " + plain(double(k) + 0.5);
-    return text + ") scale 0 textcolor rgb '#000000'\n";
-  }
-
-  static std::string data(const Group& group, const Comparison& comparison) {
-    std::string bars = "$bars << END\n", none = "$none << END\n";
-    for (std::size_t k = 0; k < group.bars.size(); ++k) {
-      const Row* row = row_like(comparison, *group.bars[k]);
-      const double value = row ? group.quantity.value(*row) : 0;
-      const std::string at = plain(double(k) + 0.5);
-      if (value > 0)
-        bars +=
-            at + " " + plain(value) + " " + colour_number(row->family) + " " + figure(value) + "\n";
-      else
-        none += at + (row && row->refused ? " refused\n" : " \"no figure\"\n");
-    }
-    // gnuplot needs a line in each block; these lie outside every range.
-    return bars + "-9 1 0 .\nEND\n" + none + "-9 .\nEND\n";
-  }
-
-  std::span<const Comparison> comparisons_;
-  const ReportHead& head_;
-  std::vector<Group> groups_;
-  std::vector<Family> families_;
-  int gutter_ = 60, panel_ = kPanel;
-  PlotSize size_;
-  std::string script_;
-};
+  return {script + "unset multiplot\n", page};
+}
 
 }  // namespace bars
 
@@ -276,60 +266,54 @@ struct Series {
   std::vector<std::pair<double, double>> points;  ///< operations a byte, a second
 };
 
-std::vector<Location> timed_locations(std::span<const Comparison> comparisons) {
-  std::vector<Location> locations;
-  for (const Comparison& comparison : comparisons)
-    for (const Row& row : comparison.rows)
-      if (row.times &&
-          std::find(locations.begin(), locations.end(), row.location) == locations.end())
-        locations.push_back(row.location);
-  return locations;
-}
-
-std::vector<Series> series_on(const Location& location, std::span<const Comparison> comparisons) {
-  std::vector<Series> all;
-  for (const Comparison& comparison : comparisons) {
-    for (const Row& row : comparison.rows) {
-      if (!row.times || row.location != location) continue;
-      auto found = std::find_if(all.begin(), all.end(),
-                                [&](const Series& s) { return s.contender == row.contender; });
-      if (found == all.end()) found = all.insert(all.end(), {row.contender, true, {}});
-      found->by_formula = found->by_formula && row.times->own_intensity;
-      found->points.emplace_back(row.times->own_intensity.value_or(row.times->intensity),
-                                 row.times->flops);
-    }
-  }
-  for (Series& series : all) std::sort(series.points.begin(), series.points.end());
-  return all;
-}
-
 std::string name_in_key(const Series& series) {
   return series.contender + (series.by_formula ? "" : std::string(kNoFormula));
 }
 
-/// How many points wide the key of a panel is, where gnuplot begins a new column after kKeyRows.
-int key_width(const std::vector<Series>& all) {
-  std::size_t longest = kRoofName.size();
-  for (const Series& series : all) longest = std::max(longest, name_in_key(series).size());
-  const int columns = (int(all.size()) + kKeyRows) / kKeyRows;  // with the roof's line
-  return columns * (kSample + kLetter * int(longest));
-}
-
-/// Roof of a device: the best copy seen, and the peak; 0 where that is not known.
-struct Roof {
+/// A device, its roof (the best copy seen, and the peak; 0 where that is not known) and the
+/// strategies that were timed on it.
+struct Device {
+  Location location;
+  std::string title;
   double bytes_per_second = 0, flops = 0;
+  std::vector<Series> series{};
+
+  /// How many points wide the key is, where gnuplot begins a new column after kKeyRows.
+  int key_width() const {
+    std::size_t longest = kRoofName.size();
+    for (const Series& one : series) longest = std::max(longest, width_of(name_in_key(one)));
+    const int columns = (int(series.size()) + kKeyRows) / kKeyRows;  // with the roof's line
+    return columns * (kSample + kLetter * int(longest));
+  }
 };
 
-Roof roof_of(const Location& location, std::span<const Comparison> comparisons) {
-  Roof roof;
+std::vector<Device> devices_of(std::span<const Comparison> comparisons) {
+  std::vector<Device> devices;
   for (const Comparison& comparison : comparisons) {
-    for (const DeviceFacts& facts : comparison.devices) {
-      if (facts.location != location) continue;
-      roof.bytes_per_second = std::max(roof.bytes_per_second, facts.bytes_per_second);
-      roof.flops = facts.peak.fp32;
+    for (const Row& row : comparison.rows) {
+      if (!row.times) continue;
+      auto device = std::ranges::find(devices, row.location, &Device::location);
+      if (device == devices.end())
+        device = devices.insert(device, {row.location, name_of(row.location)});
+      auto series = std::ranges::find(device->series, row.contender, &Series::contender);
+      if (series == device->series.end())
+        series = device->series.insert(series, {row.contender, true, {}});
+      series->by_formula = series->by_formula && row.times->own_intensity;
+      series->points.emplace_back(row.times->own_intensity.value_or(row.times->intensity),
+                                  row.times->flops);
     }
   }
-  return roof;
+  for (Device& device : devices) {
+    for (Series& series : device.series) std::ranges::sort(series.points);
+    for (const Comparison& comparison : comparisons)
+      for (const DeviceFacts& facts : comparison.devices)
+        if (facts.location == device.location) {
+          device.title = name_of(device.location) + ": " + facts.peak.name;
+          device.bytes_per_second = std::max(device.bytes_per_second, facts.bytes_per_second);
+          device.flops = facts.peak.fp32;
+        }
+  }
+  return devices;
 }
 
 std::string colour(std::size_t k) {
@@ -362,23 +346,14 @@ std::string mask_tics(std::span<const Comparison> comparisons) {
   return "set x2tics (" + text + ") textcolor rgb '#000000'\n";
 }
 
-/// The name of a device above its panel.
-std::string title_of(const Location& location, std::span<const Comparison> comparisons) {
-  for (const Comparison& comparison : comparisons)
-    for (const DeviceFacts& facts : comparison.devices)
-      if (facts.location == location) return name_of(location) + ": " + facts.peak.name;
-  return name_of(location);
-}
-
-std::string panel(const Location& location, std::span<const Comparison> comparisons) {
-  const std::vector<Series> all = series_on(location, comparisons);
-  const Roof roof = roof_of(location, comparisons);
-  double least_x = 1e300, most_x = 0, least_y = 1e300, most_y = roof.flops;
+std::string panel(const Device& device, const std::string& mask_tics) {
+  double least_x = 1e300, most_x = 0, least_y = 1e300, most_y = device.flops;
   std::string data, plots;
-  for (std::size_t k = 0; k < all.size(); ++k) {
+  for (std::size_t k = 0; k < device.series.size(); ++k) {
+    const Series& series = device.series[k];
     const std::string block = "$series" + std::to_string(k);
     data += block + " << END\n";
-    for (const auto& [x, y] : all[k].points) {
+    for (const auto& [x, y] : series.points) {
       data += plain(x) + " " + plain(y / 1e9) + "\n";
       least_x = std::min(least_x, x), most_x = std::max(most_x, x);
       least_y = std::min(least_y, y), most_y = std::max(most_y, y);
@@ -387,31 +362,61 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
     // When the colours come round again, the points have another shape.
     plots += ", " + block + " with linespoints lw 1.5 ps 1.1 pt " +
              std::to_string(4 + 3 * (k / std::size(kColours)) + k % 2) + " lc rgb '" + colour(k) +
-             "' title " + in_gnuplot(name_in_key(all[k]));
+             "' title " + in_gnuplot(name_in_key(series));
   }
   // The bend of the roof must be in sight.
-  if (roof.flops > 0) least_x = std::min(least_x, roof.flops / roof.bytes_per_second / 2);
-  const std::string bandwidth = plain(roof.bytes_per_second / 1e9);
-  const std::string limit = roof.flops > 0
-                                ? "(x * " + bandwidth + " < " + plain(roof.flops / 1e9) +
-                                      " ? x * " + bandwidth + " : " + plain(roof.flops / 1e9) + ")"
-                                : "x * " + bandwidth;
-  return data + mask_tics(comparisons) + "set title " +
-         in_gnuplot(title_of(location, comparisons)) + " offset 0,0.4\nset xrange [" +
-         plain(least_x / 2) + ":" + plain(most_x * 2) + "]\nset x2range [" + plain(least_x / 2) +
-         ":" + plain(most_x * 2) + "]\nset yrange [" + plain(least_y / 2e9) + ":" +
+  if (device.flops > 0) least_x = std::min(least_x, device.flops / device.bytes_per_second / 2);
+  const std::string sloping = "x * " + plain(device.bytes_per_second / 1e9);
+  const std::string peak = plain(device.flops / 1e9);
+  const std::string limit =
+      device.flops > 0 ? "(" + sloping + " < " + peak + " ? " + sloping + " : " + peak + ")"
+                       : sloping;
+  const std::string range = "range [" + plain(least_x / 2) + ":" + plain(most_x * 2) + "]\n";
+  return data + mask_tics + "set title " + in_gnuplot(device.title) + " offset 0,0.4\nset x" +
+         range + "set x2" + range + "set yrange [" + plain(least_y / 2e9) + ":" +
          plain(most_y * 3 / 1e9) + "]\nplot " + limit + " with lines lw 3 lc rgb '#707070' title " +
          in_gnuplot(std::string(kRoofName)) + plots + "\n";
 }
 
 /// The meaning of x. On the CPU no accesses are counted, so all strategies have the same x.
-std::string axis_label(const Location& location, bool marked) {
+std::string axis_label(DeviceKind kind, bool marked) {
   const std::string bytes = "per byte of picture and result";
-  const std::string what = location.kind == DeviceKind::cuda
+  const std::string what = kind == DeviceKind::cuda
                                ? "per byte that a strategy reads and writes; above" +
                                      std::string(marked ? ", and with °" : "") + ": " + bytes
                                : bytes + ", each moved once: the same for all strategies";
   return "set xlabel 'operations (2 a tap) " + what + "'\n";
+}
+
+Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
+  const std::vector<Device> devices = devices_of(comparisons);
+  if (devices.empty())
+    throw IoError(
+        "there are no times for a roofline: nothing ran on a CPU or GPU; draw --plot-kind=bars");
+  int right = kLeastRight;
+  bool marked = false;
+  for (const Device& device : devices) {
+    right = std::max(right, device.key_width());
+    marked = marked || !std::ranges::all_of(device.series, &Series::by_formula);
+  }
+  const PlotSize page{kLeft + kPanelWidth + right, kTitle + int(devices.size()) * kPanelHeight};
+  std::string script = "set multiplot\n" + title_script(comparisons, head, page) +
+                       "set logscale xyx2\nset format '%g'\nset grid lc rgb '#d0d0d0' lt 1\n"
+                       "set border 31 lc rgb '#808080'\nset samples 500\n"
+                       "set ylabel 'GFLOP/s of the direct method'\n"
+                       "set xtics nomirror textcolor rgb '#000000'\n"
+                       "set ytics nomirror textcolor rgb '#000000'\n";
+  int top = kTitle + kAbovePanel;
+  for (const Device& device : devices) {
+    script += margins(page, kLeft, top, kLeft + kPanelWidth,
+                      top + kPanelHeight - kAbovePanel - kBelowPanel) +
+              "set key at screen " + across(page, kLeft + kPanelWidth + 16) + "," + up(page, top) +
+              " left top Left reverse samplen 2 maxrows " + std::to_string(kKeyRows) +
+              " font ',10'\n" + axis_label(device.location.kind, marked) +
+              panel(device, mask_tics(comparisons)) + "unset label\n";
+    top += kPanelHeight;
+  }
+  return {script + "unset multiplot\n", page};
 }
 
 }  // namespace roofline
@@ -423,49 +428,11 @@ std::string_view name_of(PlotKind kind) {
 }
 
 Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
-  bars::BarChart chart(comparisons, head);
-  chart.add({"time / time of a copy (log)",
-             [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
-  chart.add({"taps / global read, emulated (log)",
-             [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; },
-             false});
-  return chart.finish();
+  return bars::draw(comparisons, head);
 }
 
 Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
-  using namespace roofline;
-  const std::vector<Location> locations = timed_locations(comparisons);
-  if (locations.empty())
-    throw IoError(
-        "there are no times for a roofline: nothing ran on a CPU or GPU; draw --plot-kind=bars");
-  int right = kLeastRight;
-  bool marked = false;
-  for (const Location& location : locations) {
-    const std::vector<Series> all = series_on(location, comparisons);
-    right = std::max(right, key_width(all));
-    marked = marked || !std::ranges::all_of(all, &Series::by_formula);
-  }
-  PlotSize size{kLeft + kPanelWidth + right, kTitle + int(locations.size()) * kPanelHeight};
-  const auto across = [&](int x) { return plain(double(x) / size.width); };
-  const auto up = [&](int y) { return plain(1 - double(y) / size.height); };
-  std::string script = "set multiplot\n" + title_script(comparisons, head, size) +
-                       "set logscale xyx2\nset format '%g'\nset grid lc rgb '#d0d0d0' lt 1\n"
-                       "set border 31 lc rgb '#808080'\nset samples 500\n"
-                       "set ylabel 'GFLOP/s of the direct method'\n"
-                       "set xtics nomirror textcolor rgb '#000000'\n"
-                       "set ytics nomirror textcolor rgb '#000000'\n";
-  script += "set lmargin at screen " + across(kLeft) + "\nset rmargin at screen " +
-            across(kLeft + kPanelWidth) + "\n";
-  for (std::size_t k = 0; k < locations.size(); ++k) {
-    const int top = kTitle + int(k) * kPanelHeight;
-    const int upper = top + kAbovePanel, lower = top + kPanelHeight - kBelowPanel;
-    script += "set tmargin at screen " + up(upper) + "\nset bmargin at screen " + up(lower) +
-              "\nset key at screen " + across(kLeft + kPanelWidth + 16) + "," + up(upper) +
-              " left top Left reverse samplen 2 maxrows " + std::to_string(kKeyRows) +
-              " font ',10'\n" + axis_label(locations[k], marked) +
-              panel(locations[k], comparisons) + "unset label\n";
-  }
-  return {script + "unset multiplot\n", size};
+  return roofline::draw(comparisons, head);
 }
 
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,

@@ -14,7 +14,6 @@
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/compare/comparison.hpp"
-#include "src/lab/compare/summary.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,5 +1,5 @@
-/// Comparisons as people read them, aligned text and Markdown; as programs read them, JSON and CSV;
-/// and JSON read back.
+/// Comparisons as people read them, aligned text, Markdown and a summary in words; as programs read
+/// them, JSON and CSV; and JSON read back.
 #pragma once
 
 #include <span>
@@ -45,5 +45,10 @@ std::string csv_report(std::span<const Comparison> comparisons, const ReportHead
 /// `path` in the message, where it is something else.
 std::vector<Comparison> read_json_report(const std::string& text, const std::string& path,
                                          ReportHead& head);
+
+/// A paragraph on one picture under several masks: which strategy is fastest, by how much, and what
+/// bounds it; what tiles bring, by the counters that show it; whether results are right. Counts are
+/// never spoken of as times.
+std::string summary_of(std::span<const Comparison* const> group);
 
 }  // namespace convfilt

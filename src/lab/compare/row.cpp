@@ -1,14 +1,13 @@
-#include "src/lab/compare/row.hpp"
-
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "src/auto/choice.hpp"
 #include "src/base/suggest.hpp"
+#include "src/lab/compare/measure.hpp"
 #include "src/lab/explain/count_reads.hpp"
 #include "src/lab/explain/explain.hpp"
 #include "src/lab/explain/tile_axis.hpp"
@@ -22,156 +21,13 @@ constexpr double kProbeMs = 20;
 /// A row is given up if its smallest possible run would take longer than this many milliseconds.
 constexpr double kPatienceMs = 30'000;
 
-/// How many times as large the piece of the next run may be.
+/// How many times as large the crop of the next run may be.
 constexpr double kLargestStep = 64;
 
 constexpr double kOperationsPerTap = 2;
 
-/// A strategy prepared for one piece, and what it gave.
-struct Trial {
-  Piece* piece;
-  std::unique_ptr<Plan> plan;
-  Image result;
-  Timing timing = {};  ///< what the run says of itself
-  double ms = 0;       ///< the run's time, with all copies
-};
-
-Trial try_on(const Bench& bench, const Contender& contender, const Location& location,
-             Piece& piece) {
-  PlanOptions how;
-  how.device = location.ordinal;
-  how.threads = bench.options.threads;
-  how.padded_pitch = bench.options.padded_pitch;
-  how.tuning = contender.tuning;
-  Trial trial{&piece, contender.strategy->prepare(piece.problem(), location.kind, how),
-              piece.blank_result()};
-  const auto start = std::chrono::steady_clock::now();
-  trial.timing = trial.plan->run(piece.in(), trial.result.view());
-  trial.ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  return trial;
-}
-
-/// Milliseconds for the runs of a row.
-double budget_ms(const Bench& bench, DeviceKind kind) {
-  return 1e3 * bench.options.row_patience.value_or(kind == DeviceKind::cuda ? 1 : 0.1);
-}
-
-/// The largest of the sizes that stays within the budget by `cost_of`; at least the first.
-const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budget,
-                                const std::function<double(const PieceSize&)>& cost_of) {
-  const auto fits = [&](const PieceSize& size) { return cost_of(size) <= budget; };
-  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), fits);
-  return last == sizes.rend() ? sizes.front() : *last;
-}
-
-Workload workload_of(const Bench& bench, const Contender& contender) {
-  return workload_of(bench.pieces.whole(), contender.strategy->family_of(contender.tuning));
-}
-
-/// The largest piece within the budget in milliseconds, where the whole picture takes so many
-/// seconds.
-PieceSize largest_within(const std::vector<PieceSize>& sizes, double budget, double whole_seconds) {
-  return largest_within(sizes, budget, [&](const PieceSize& size) {
-    return 1e3 * whole_seconds * size.outputs / sizes.back().outputs;
-  });
-}
-
-void check_patience(const std::vector<PieceSize>& sizes, double whole_seconds) {
-  const double seconds = whole_seconds * sizes.front().outputs / sizes.back().outputs;
-  if (1e3 * seconds > kPatienceMs)
-    throw std::runtime_error("too slow here: some " + std::to_string(int(seconds)) +
-                             " s for the smallest piece of the picture");
-}
-
-/// Runs on the largest piece that can be run a few times within the row's patience. Runs on smaller
-/// pieces find it, since what a strategy costs is not known beforehand.
-Trial try_patiently(const Bench& bench, const Contender& contender, const Location& location) {
-  const std::vector<PieceSize> sizes = bench.pieces.sizes();
-  const int threads = useful_threads(bench.options.threads, bench.machine);
-  const Workload work = workload_of(bench, contender);
-  check_patience(sizes, cpu_seconds(work, threads, cpu_rates(bench.machine)));
-  // A kernel's source in plain loops is about as slow on the CPU as in the emulator.
-  PieceSize size = largest_within(sizes, kProbeMs, emulator_seconds(work, threads));
-  for (;;) {
-    Trial trial = try_on(bench, contender, location, bench.pieces.of(size));
-    const PieceSize* larger = &largest_within(
-        sizes, budget_ms(bench, location.kind) / (1 + kLeastRuns),
-        [&](const PieceSize& other) { return trial.ms * other.outputs / size.outputs; });
-    if (larger->outputs <= size.outputs) return trial;
-    // The rate of a small piece says little about one much larger.
-    const PieceSize* step = &largest_within(sizes, kLargestStep * size.outputs,
-                                            [](const PieceSize& other) { return other.outputs; });
-    size = step->outputs > size.outputs && step->outputs < larger->outputs ? *step : *larger;
-  }
-}
-
-std::vector<double> cpu_times(Trial& trial, const Bench& bench) {
-  std::vector<double> times;
-  double spent = 0;
-  while (int(times.size()) < bench.options.repeats &&
-         (int(times.size()) < kLeastRuns || spent < budget_ms(bench, DeviceKind::cpu))) {
-    times.push_back(trial.plan->run(trial.piece->in(), trial.result.view()).kernel_ms);
-    spent += times.back();
-  }
-  return times;
-}
-
-std::vector<double> cuda_times(Trial& trial, const Bench& bench) {
-  const auto in = trial.piece->in();
-  const double budget = budget_ms(bench, DeviceKind::cuda);
-  // The first run may include the loading of kernels; if a second one is as long, it suffices.
-  if (trial.timing.bands == 1 && trial.timing.kernel_ms > budget) {
-    const double again = trial.plan->run(in, trial.result.view()).kernel_ms;
-    if (again > budget) return {again};
-  }
-  const int most_runs = bench.options.repeats;
-  const std::vector<double> few = trial.plan->time_resident(in, std::min(kLeastRuns, most_runs));
-  if (few.empty())
-    throw std::runtime_error(
-        "too little device memory to keep the picture there; take a smaller one");
-  const int runs = runs_within(budget, spread_of(few).median, kLeastRuns, most_runs);
-  // The picture is there by now.
-  return runs > int(few.size()) ? trial.plan->time_resident({}, runs) : few;
-}
-
 double taps_of(const Problem& problem) {
   return double(problem.mask.width) * problem.mask.height;
-}
-
-/// Operations for each byte that the strategy's threads ask for, caches or not. On the CPU the
-/// caches are left out, and each byte of picture and result moves once.
-std::optional<double> own_intensity_of(const Contender& contender, const Piece& piece,
-                                       DeviceKind kind, double intensity) {
-  if (kind != DeviceKind::cuda) return intensity;
-  const auto bytes = bytes_per_output(*contender.strategy, piece.problem(), contender.tuning);
-  if (!bytes) return std::nullopt;
-  return kOperationsPerTap * taps_of(piece.problem()) / *bytes;
-}
-
-Times judged(const std::vector<double>& ms, const Contender& contender, const Piece& piece,
-             const Location& location, const Bench& bench) {
-  DeviceLimits& limits = bench.limits;
-  Times times;
-  times.ms = spread_of(ms);
-  times.runs = int(ms.size());
-  const double seconds = times.ms.median / 1e3;
-  const double bytes = 2.0 * double(piece.bytes());
-  const double operations = kOperationsPerTap * taps_of(piece.problem()) * piece.outputs();
-  // A copy of a small piece takes the time to begin it.
-  const std::size_t whole = bench.pieces.of(bench.pieces.sizes().back()).bytes();
-  const double copy = limits.copy_ms(location, whole) / 1e3 * double(piece.bytes()) / double(whole);
-  const double peak = limits.peak(location).fp32;
-  const double arithmetic = peak > 0 ? operations / peak : 0;
-  times.pixels_per_second = piece.outputs() / piece.problem().channels / seconds;
-  times.bytes_per_second = bytes / seconds;
-  times.copies = seconds / copy;
-  times.intensity = operations / bytes;
-  times.own_intensity = own_intensity_of(contender, piece, location.kind, times.intensity);
-  times.flops = operations / seconds;
-  times.memory_bound = copy >= arithmetic;
-  times.roofline = std::max(copy, arithmetic) / seconds;
-  return times;
 }
 
 /// Taps of all outputs. Taps on ghost cells are left out where no thread reads those.
@@ -197,54 +53,180 @@ Counted counted_of(const Counts& counts, double outputs, double taps, bool by_li
   return reads;
 }
 
-/// Counts of a run or of one block, by its outputs, and what the warps of one block do.
-std::optional<Counted> counted_of(const Trial& trial, const Contender& contender,
-                                  const Location& location, const Bench& bench) {
-  if (location.kind == DeviceKind::cpu) return std::nullopt;
-  const Strategy& strategy = *contender.strategy;
-  const Problem& problem = bench.pieces.whole();
-  const auto block =
-      count_watched_block(strategy, problem, contender.tuning, bench.options.padded_pitch);
-  double outputs = 0;
-  if (block) {
-    const Geometry g = strategy.geometry(problem, contender.tuning);
-    outputs = double(g.step_x()) * g.step_y();
-  }
-  std::optional<Counted> counted;
-  if (location.kind == DeviceKind::emulator)
-    counted = counted_of(trial.plan->counts(), trial.piece->outputs(),
-                         double(taps_read(trial.piece->problem())),
-                         sums_by_library(strategy, contender.tuning));
-  else if (block)
-    counted = counted_of(*block, outputs, taps_of(problem) * outputs, false);
-  if (block) {
-    counted->shared_writes = double(block->shared_writes) / outputs;
-    // Those of texture fetches are not known, nor what a library reads.
-    if (block->texture_fetches == 0 && !sums_by_library(strategy, contender.tuning))
-      counted->sectors = double(block->warps.sectors) / outputs;
-  }
-  return counted;
+/// The largest of the sizes that stays within the budget where an output costs so much; at least
+/// the first.
+const CropSize& largest_within(const std::vector<CropSize>& sizes, double budget, double cost) {
+  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), [&](const CropSize& size) {
+    return cost * size.outputs <= budget;
+  });
+  return last == sizes.rend() ? sizes.front() : *last;
 }
 
-void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location,
-             const PieceSize* piece) {
-  const bool cuda = location.kind == DeviceKind::cuda;
-  if (location.kind == DeviceKind::emulator)
-    check_patience(bench.pieces.sizes(),
-                   emulator_seconds(workload_of(bench, contender),
-                                    useful_threads(bench.options.threads, bench.machine)));
-  Trial trial = piece || cuda
-                    ? try_on(bench, contender, location,
-                             bench.pieces.of(piece ? *piece : bench.pieces.sizes().back()))
-                    : try_patiently(bench, contender, location);
-  row.width = trial.piece->problem().width;
-  row.height = trial.piece->problem().height;
-  row.accuracy = trial.piece->judge(trial.result, row.family);
-  row.counted = counted_of(trial, contender, location, bench);
-  if (location.kind == DeviceKind::emulator) return;
-  const std::vector<double> ms = cuda ? cuda_times(trial, bench) : cpu_times(trial, bench);
-  row.times = judged(ms, contender, *trial.piece, location, bench);
+/// Milliseconds for the runs of a row.
+double budget_ms(const Bench& bench, DeviceKind kind) {
+  return 1e3 * bench.options.row_patience.value_or(kind == DeviceKind::cuda ? 1 : 0.1);
 }
+
+/// The work for the whole picture.
+Workload workload_of(const Bench& bench, const Contender& contender) {
+  return workload_of(bench.problem, contender.strategy->family_of(contender.tuning));
+}
+
+/// A contender on a device: the runs that fill its row.
+class Trial {
+ public:
+  Trial(Bench& bench, const Contender& contender, const Location& location)
+      : bench_(bench), contender_(contender), location_(location) {}
+
+  /// Runs on `crop`, or else on as large a crop as patience allows; on a GPU that is the whole.
+  void run(const CropSize* crop) {
+    const double budget = budget_ms(bench_, location_.kind);
+    const std::vector<CropSize>& sizes = bench_.sizes();
+    const Workload work = workload_of(bench_, contender_);
+    const double in_emulator = 1e3 * emulator_seconds(work, bench_.threads());
+    if (location_.kind == DeviceKind::emulator) check_patience(in_emulator);
+    if (crop || location_.kind == DeviceKind::cuda) return run_on(crop ? *crop : sizes.back());
+    check_patience(1e3 * cpu_seconds(work, bench_.threads(), cpu_rates(bench_.machine)));
+    // A kernel's source in plain loops is about as slow on the CPU as in the emulator. Runs on
+    // smaller crops find the largest, since what a strategy costs is not known beforehand.
+    CropSize size = largest_within(sizes, kProbeMs, in_emulator / sizes.back().outputs);
+    for (;;) {
+      run_on(size);
+      const CropSize& larger = largest_within(sizes, budget / (1 + kLeastRuns), ms_ / size.outputs);
+      if (larger.outputs <= size.outputs) return;
+      // The rate of a small crop says little about one much larger.
+      const CropSize& step = largest_within(sizes, kLargestStep * size.outputs, 1);
+      size = step.outputs > size.outputs && step.outputs < larger.outputs ? step : larger;
+    }
+  }
+
+  const Crop& crop() const { return *crop_; }
+
+  Accuracy accuracy(Family family) { return crop_->judge(result_, family); }
+
+  /// Milliseconds of several runs.
+  std::vector<double> times() {
+    return location_.kind == DeviceKind::cuda ? cuda_times() : cpu_times();
+  }
+
+  /// Counts of a run or of one block, by its outputs, and what the warps of one block do.
+  std::optional<Counted> counted() const {
+    if (location_.kind == DeviceKind::cpu) return std::nullopt;
+    const auto& [strategy, tuning] = contender_;
+    const bool by_library = sums_by_library(*strategy, tuning);
+    const auto block =
+        count_watched_block(*strategy, bench_.problem, tuning, bench_.options.padded_pitch);
+    double outputs = 0;
+    if (block) {
+      const Geometry g = strategy->geometry(bench_.problem, tuning);
+      outputs = double(g.step_x()) * g.step_y();
+    }
+    std::optional<Counted> counted;
+    if (location_.kind == DeviceKind::emulator)
+      counted = counted_of(plan_->counts(), crop_->outputs(), double(taps_read(crop_->problem())),
+                           by_library);
+    else if (block)
+      counted = counted_of(*block, outputs, taps_of(bench_.problem) * outputs, false);
+    if (block) {
+      counted->shared_writes = double(block->shared_writes) / outputs;
+      // Those of texture fetches are not known, nor what a library reads.
+      if (block->texture_fetches == 0 && !by_library)
+        counted->sectors = double(block->warps.sectors) / outputs;
+    }
+    return counted;
+  }
+
+  /// What these times say.
+  Times judged(const std::vector<double>& ms) const {
+    Times times;
+    times.ms = spread_of(ms);
+    times.runs = int(ms.size());
+    const double seconds = times.ms.median / 1e3;
+    const double bytes = 2.0 * double(crop_->bytes());
+    const double operations = kOperationsPerTap * taps_of(crop_->problem()) * crop_->outputs();
+    // A copy of a small crop takes the time to begin it.
+    const std::size_t whole = bench_.whole().bytes();
+    const double copy =
+        bench_.limits.copy_ms(location_, whole) / 1e3 * double(crop_->bytes()) / double(whole);
+    const double peak = bench_.limits.peak(location_).fp32;
+    const double arithmetic = peak > 0 ? operations / peak : 0;
+    times.pixels_per_second = crop_->outputs() / crop_->problem().channels / seconds;
+    times.bytes_per_second = bytes / seconds;
+    times.copies = seconds / copy;
+    times.intensity = operations / bytes;
+    times.flops = operations / seconds;
+    times.memory_bound = copy >= arithmetic;
+    times.roofline = std::max(copy, arithmetic) / seconds;
+    // On the CPU the caches are left out, and each byte of picture and result moves once.
+    if (location_.kind != DeviceKind::cuda)
+      times.own_intensity = times.intensity;
+    else if (const auto of_output =
+                 bytes_per_output(*contender_.strategy, crop_->problem(), contender_.tuning))
+      times.own_intensity = kOperationsPerTap * taps_of(crop_->problem()) / *of_output;
+    return times;
+  }
+
+ private:
+  void run_on(const CropSize& size) {
+    crop_ = &bench_.crop(size);
+    PlanOptions how;
+    how.device = location_.ordinal;
+    how.threads = bench_.options.threads;
+    how.padded_pitch = bench_.options.padded_pitch;
+    how.tuning = contender_.tuning;
+    plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind, how);
+    result_ = crop_->blank_result();
+    const auto start = std::chrono::steady_clock::now();
+    timing_ = run_again();
+    ms_ =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  Timing run_again() { return plan_->run(crop_->in(), result_.view()); }
+
+  /// Throws where the smallest crop would take too long, if the whole picture took so many
+  /// milliseconds.
+  void check_patience(double whole_ms) const {
+    const double ms = whole_ms * bench_.sizes().front().outputs / bench_.sizes().back().outputs;
+    if (ms > kPatienceMs)
+      throw std::runtime_error("too slow here: some " + std::to_string(int(ms / 1e3)) +
+                               " s for the smallest piece of the picture");
+  }
+
+  std::vector<double> cpu_times() {
+    std::vector<double> times;
+    double spent = 0;
+    while (int(times.size()) < bench_.options.repeats &&
+           (int(times.size()) < kLeastRuns || spent < budget_ms(bench_, location_.kind))) {
+      times.push_back(run_again().kernel_ms);
+      spent += times.back();
+    }
+    return times;
+  }
+
+  std::vector<double> cuda_times() {
+    const double budget = budget_ms(bench_, location_.kind);
+    // The first run may include the loading of kernels; if a second one is as long, it suffices.
+    if (timing_.bands == 1 && timing_.kernel_ms > budget)
+      if (const double again = run_again().kernel_ms; again > budget) return {again};
+    PictureView<const std::byte> in = crop_->in();
+    const auto run = [&](int runs) { return plan_->time_resident(std::exchange(in, {}), runs); };
+    const std::vector<double> times = times_within(budget, bench_.options.repeats, run);
+    if (times.empty())
+      throw std::runtime_error(
+          "too little device memory to keep the picture there; take a smaller one");
+    return times;
+  }
+
+  Bench& bench_;
+  const Contender& contender_;
+  const Location& location_;
+  Crop* crop_ = nullptr;
+  std::unique_ptr<Plan> plan_;
+  Image result_;
+  Timing timing_;  ///< what the first run on the crop says of itself
+  double ms_ = 0;  ///< that run's time, with all copies
+};
 
 /// The reason why the strategy does not run there; empty where it does.
 std::string why_not_there(const Strategy& strategy, const Location& location,
@@ -261,33 +243,39 @@ std::string why_not_there(const Strategy& strategy, const Location& location,
 
 }  // namespace
 
-PieceSize emulated_piece(const Bench& bench, const std::vector<Contender>& contenders) {
-  const int threads = useful_threads(bench.options.threads, bench.machine);
+CropSize emulated_crop(const Bench& bench, const std::vector<Contender>& contenders) {
   double seconds = 0;
   for (const Contender& contender : contenders)
-    if (contender.strategy->refusal(bench.pieces.whole(), contender.tuning).empty())
-      seconds = std::max(seconds, emulator_seconds(workload_of(bench, contender), threads));
-  return largest_within(bench.pieces.sizes(), budget_ms(bench, DeviceKind::emulator), seconds);
+    if (contender.strategy->refusal(bench.problem, contender.tuning).empty())
+      seconds = std::max(seconds, emulator_seconds(workload_of(bench, contender), bench.threads()));
+  return largest_within(bench.sizes(), budget_ms(bench, DeviceKind::emulator),
+                        1e3 * seconds / bench.sizes().back().outputs);
 }
 
-Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
-                const PieceSize* piece) {
+Row measure_row(Bench& bench, const Contender& contender, const Location& location,
+                const CropSize* crop) {
   const Strategy& strategy = *contender.strategy;
   Row row;
   row.contender = name_of(contender);
   row.family = strategy.family_of(contender.tuning);
   row.location = location;
   row.refusal = why_not_there(strategy, location, bench.machine);
-  if (row.refusal.empty()) row.refusal = strategy.refusal(bench.pieces.whole(), contender.tuning);
+  if (row.refusal.empty()) row.refusal = strategy.refusal(bench.problem, contender.tuning);
   row.refused = !row.refusal.empty();
   if (row.refused) return row;
   if (location.kind != DeviceKind::cpu && strategy.has(Setting::tile)) {
-    const Geometry g = strategy.geometry(bench.pieces.whole(), contender.tuning);
+    const Geometry g = strategy.geometry(bench.problem, contender.tuning);
     row.tile_columns = g.out_columns;
     row.tile_rows = g.out_rows;
   }
   try {
-    measure(row, bench, contender, location, piece);
+    Trial trial(bench, contender, location);
+    trial.run(crop);
+    row.width = trial.crop().problem().width;
+    row.height = trial.crop().problem().height;
+    row.accuracy = trial.accuracy(row.family);
+    row.counted = trial.counted();
+    if (location.kind != DeviceKind::emulator) row.times = trial.judged(trial.times());
   } catch (const std::bad_alloc&) {
     row.refusal = "out of memory";
   } catch (const std::exception& error) {

@@ -21,4 +21,12 @@ int runs_within(double budget_ms, double ms, int least, int most) {
   return int(std::clamp(fitting, double(std::min(least, most)), double(most)));
 }
 
+std::vector<double> times_within(double budget_ms, int most,
+                                 const std::function<std::vector<double>(int runs)>& run) {
+  const std::vector<double> few = run(std::min(kLeastRuns, most));
+  if (few.empty()) return few;
+  const int runs = runs_within(budget_ms, spread_of(few).median, kLeastRuns, most);
+  return runs > int(few.size()) ? run(runs) : few;
+}
+
 }  // namespace convfilt

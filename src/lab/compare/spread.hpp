@@ -1,6 +1,7 @@
 /// The spread of many times of one thing, and how many are worth taking.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 namespace convfilt {
@@ -18,5 +19,10 @@ inline constexpr int kLeastRuns = 3;
 
 /// How many runs of that many milliseconds fit the budget: least..most.
 int runs_within(double budget_ms, double ms, int least, int most);
+
+/// The milliseconds of as many runs as fit the budget, kLeastRuns..most. `run` gives those of so
+/// many; the first call tells how long one takes. Empty where it gives none.
+std::vector<double> times_within(double budget_ms, int most,
+                                 const std::function<std::vector<double>(int runs)>& run);
 
 }  // namespace convfilt

@@ -1,4 +1,4 @@
-#include "src/lab/compare/summary.hpp"
+#include "src/lab/compare/report.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,7 @@
-#include "src/lab/explain/adding_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 
 #include <algorithm>
 
-#include "src/lab/explain/cell_kinds.hpp"
 #include "src/lab/explain/schedule.hpp"
 #include "src/lab/explain/text.hpp"
 
@@ -38,14 +37,6 @@ Box outputs_of(const Geometry& g, int block_x, int block_y) {
 /// Outputs from interval to interval of a schedule, which is L1.
 int apart(const Adding& adding, int block) {
   return block / std::max(1, adding.sums);
-}
-
-void number(Panel& panel, const Box& box, const std::string& text) {
-  const double size =
-      readable_size(text.size(), box.width() * panel.scale_x(), box.height() * panel.scale_y());
-  if (size > 0)
-    panel.words((box.left + box.right) / 2, (box.top + box.bottom) / 2, text, Align::centre, true,
-                size);
 }
 
 /// A number along each axis that has several: "1,2", or "1" where only one has.
@@ -88,26 +79,26 @@ std::string intervals_panel(const Explanation& e, const Spot& spot) {
   Box drawing = blocks;
   for (const Numbered& column : columns) drawing.left = std::min(drawing.left, column.place.from);
   for (const Numbered& row : rows) drawing.top = std::min(drawing.top, row.place.from);
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot, drawing);
   panel.area(blocks, kImageCell);
   for (const Numbered& row : rows)
     for (const Numbered& column : columns) {
       const Box interval{column.place.from, row.place.from, column.place.to, row.place.to};
       panel.area(interval, turn_kind(1));
       panel.outline(interval, kWritten);
-      number(panel, interval, numbers(column.output, on.x.divisions, row.output, on.y.divisions));
+      panel.number(interval, numbers(column.output, on.x.divisions, row.output, on.y.divisions));
     }
   for (int y = 0; y < down; ++y)
     for (int x = 0; x < across; ++x) panel.outline(samples_of(g, x, y), kBlockEdge);
-  return captioned(
-      panel, drawing,
-      std::string(1, spot.letter) + ", division " + numbers(0, on.x.divisions, 0, on.y.divisions) +
-          " of " + times(e, on.x.divisions, on.y.divisions),
-      {"outlined: its intervals of " + times(e, g.out_columns, g.out_rows) +
-           " outputs, by the first one,",
-       "which begin " +
-           times(e, on.x.divisions * on.x.axis.apart, on.y.divisions * on.y.axis.apart) +
-           " apart, so none meet"});
+  return panel.captioned(
+      drawing,
+      joined("division ", numbers(0, on.x.divisions, 0, on.y.divisions), " of ",
+             times(e, on.x.divisions, on.y.divisions)),
+      {joined("outlined: its intervals of ", times(e, g.out_columns, g.out_rows),
+              " outputs, by the first one,"),
+       joined("which begin ",
+              times(e, on.x.divisions * on.x.axis.apart, on.y.divisions * on.y.axis.apart),
+              " apart, so none meet")});
 }
 
 /// Blocks from the upper left corner on, in the colours of their launches, and what those of the
@@ -118,7 +109,7 @@ std::string launches_panel(const Explanation& e, const Spot& spot) {
   const int down = shown(g.adding_y, e.axes.y.tiles());
   const Box drawing = united(united(samples_of(g, 0, 0), samples_of(g, across - 1, down - 1)),
                              united(outputs_of(g, 0, 0), outputs_of(g, across - 1, down - 1)));
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot, drawing);
   for (int y = 0; y < down; ++y)
     for (int x = 0; x < across; ++x)
       panel.area(samples_of(g, x, y), g.atomic ? kImageCell : turn_kind(launch_of(g, x, y)));
@@ -143,22 +134,21 @@ std::string launches_panel(const Explanation& e, const Spot& spot) {
       }
       const Stretch clear_x = clear_of({samples.left, samples.right}, columns, panel.scale_x());
       const Stretch clear_y = clear_of({samples.top, samples.bottom}, rows, panel.scale_y());
-      number(panel, {clear_x.from, clear_y.from, clear_x.to, clear_y.to},
-             std::to_string(launch_of(g, x, y)));
+      panel.number({clear_x.from, clear_y.from, clear_x.to, clear_y.to},
+                   std::to_string(launch_of(g, x, y)));
     }
   }
-  const std::string title(1, spot.letter);
   if (g.atomic)
-    return captioned(
-        panel, drawing, title + ", one launch: blocks add atomically",
+    return panel.captioned(
+        drawing, "one launch: blocks add atomically",
         {"outlined: the outputs that each block adds to", "violet: shared with a neighbour"});
   const int steps_x = g.adding_x.steps, steps_y = g.adding_y.steps;
-  return captioned(panel, drawing,
-                   title + ", " + times(e, steps_x, steps_y) + " launches: blocks by launch",
-                   {"outlined: what launch 1 writes, " + times(e, g.out_columns, g.out_rows) +
-                        " outputs a block",
-                    "its blocks lie " + times(e, steps_x * g.in_columns, steps_y * g.in_rows) +
-                        " apart, so none meet"});
+  return panel.captioned(
+      drawing, times(e, steps_x, steps_y) + " launches: blocks by launch",
+      {joined("outlined: what launch 1 writes, ", times(e, g.out_columns, g.out_rows),
+              " outputs a block"),
+       joined("its blocks lie ", times(e, steps_x * g.in_columns, steps_y * g.in_rows),
+              " apart, so none meet")});
 }
 
 /// Where intervals begin, in the colours of their divisions.
@@ -168,21 +158,21 @@ std::string divisions_panel(const Explanation& e, const Spot& spot) {
   const int across = g.adding_x.divisions, down = g.adding_y.divisions;
   const auto repeated = [](int divisions) { return divisions == 1 ? 1 : divisions + 2; };
   const Box drawing{0, 0, double(repeated(across)) * columns, double(repeated(down)) * rows};
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot, drawing);
   for (int y = 0; y < repeated(down); ++y) {
     for (int x = 0; x < repeated(across); ++x) {
       const Box begin{double(x) * columns, double(y) * rows, double(x + 1) * columns,
                       double(y + 1) * rows};
       panel.area(begin, turn_kind(y % down * across + x % across + 1));
       panel.outline(begin, kBlockEdge);
-      number(panel, begin, numbers(x % across, across, y % down, down));
+      panel.number(begin, numbers(x % across, across, y % down, down));
     }
   }
-  return captioned(
-      panel, drawing, std::string(1, spot.letter) + ", intervals by division, where they begin",
-      {"one begins every " + times(e, columns, rows) + " outputs, and is",
-       times(e, g.out_columns, g.out_rows) + " wide" +
-           std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
+  return panel.captioned(
+      drawing, "intervals by division, where they begin",
+      {joined("one begins every ", times(e, columns, rows), " outputs, and is"),
+       joined(times(e, g.out_columns, g.out_rows), " wide",
+              g.private_sums > 1 ? "; each division has a private buffer" : "")});
 }
 
 /// Whether each part of the mask has launches of its own, and is numbered in their order.
@@ -196,7 +186,7 @@ std::string parts_panel(const Explanation& e, const Spot& spot) {
   const Geometry& g = *e.geometry;
   const Mask& mask = e.asked.mask;
   const Box drawing{0, 0, double(mask.width), double(mask.height)};
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot, drawing);
   const std::vector<int>&columns = g.adding_x.parts, &rows = g.adding_y.parts;
   const int across = int(columns.size()), down = int(rows.size());
   const int sums_x = std::min(across, g.adding_x.sums), sums_y = std::min(down, g.adding_y.sums);
@@ -210,23 +200,22 @@ std::string parts_panel(const Explanation& e, const Spot& spot) {
                              : (down - 1 - y) % sums_y * sums_x + (across - 1 - x) % sums_x + 1;
       panel.area(part, turn_kind(turn));
       panel.outline(part, kBlockEdge);
-      number(panel, part,
-             alone ? std::to_string(turn) : numbers(across - 1 - x, across, down - 1 - y, down));
+      panel.number(
+          part, alone ? std::to_string(turn) : numbers(across - 1 - x, across, down - 1 - y, down));
     }
   }
-  draw_lines(panel, drawing);
-  const std::string title = std::string(1, spot.letter) + ", mask of " +
-                            times(e, mask.width, mask.height) + " in " + times(e, across, down) +
-                            " parts";
+  panel.grid(drawing);
+  const std::string title = joined("mask of ", times(e, mask.width, mask.height), " in ",
+                                   times(e, across, down), " parts");
   if (!alone)
-    return captioned(panel, drawing, title,
-                     {"numbered from the last part on; parts of one colour",
-                      "reach the same intervals, from different blocks"});
+    return panel.captioned(drawing, title,
+                           {"numbered from the last part on; parts of one colour",
+                            "reach the same intervals, from different blocks"});
   const int launches = g.adding_x.steps * g.adding_y.steps;
-  return captioned(panel, drawing, title,
-                   {"one part after the other, by number,",
-                    "each in " + std::to_string(launches) +
-                        (launches == 1 ? " launch" : " launches") + " of its own"});
+  return panel.captioned(
+      drawing, title,
+      {"one part after the other, by number,",
+       joined("each in ", launches, launches == 1 ? " launch" : " launches", " of its own")});
 }
 
 }  // namespace

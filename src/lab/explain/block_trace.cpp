@@ -123,25 +123,13 @@ class Steps {
   const SampleGrid& tile_;
 };
 
-void move(SampleGrid& grid, int x, int y) {
-  grid.left += x;
-  grid.top += y;
-}
-
 /// Counts places from the sample under the block's first output.
 void move(BlockTrace& trace, int x, int y) {
-  for (SampleGrid* grid : {&trace.steps, &trace.uses, &trace.direct}) move(*grid, x, y);
-  for (LoadStep& step : trace.loads) {
-    step.x += x;
-    step.y += y;
-  }
-  for (ThreadUses& thread : trace.threads) {
-    if (thread.count == 0) continue;
-    thread.left += x;
-    thread.right += x;
-    thread.top += y;
-    thread.bottom += y;
-  }
+  for (SampleGrid* grid : {&trace.steps, &trace.uses, &trace.direct})
+    grid->left += x, grid->top += y;
+  for (LoadStep& step : trace.loads) step.x += x, step.y += y;
+  for (ThreadUses& thread : trace.threads)
+    if (thread.count > 0) thread.left += x, thread.right += x, thread.top += y, thread.bottom += y;
 }
 
 }  // namespace

@@ -82,36 +82,50 @@ bool same_blocks(const Geometry& a, const Geometry& b) {
 
 namespace {
 
-/// Along which axes the picture has a single row or column of blocks, which would be larger in a
-/// larger picture.
-struct Clipped {
-  bool x, y;
-};
+/// Pictures of whole blocks with one in the middle, far from all edges.
+class MiddleBlock {
+ public:
+  MiddleBlock(const Strategy& strategy, const Problem& problem, const Tuning& asked)
+      : tuning(with_tile_of(strategy, problem, asked)),
+        geometry(strategy.geometry(problem, tuning)),
+        strategy_(strategy),
+        problem_(problem) {
+    const Mask& mask = problem.mask;
+    const int width = problem.out_width(), height = problem.out_height();
+    const int step_x = geometry.step_x(), step_y = geometry.step_y();
+    one_column = mask.width == 1 && geometry.in_columns <= step_x && width <= step_x &&
+                 !has_blocks(with_outputs(problem, 3 * step_x, height));
+    one_row = mask.height == 1 && geometry.in_rows <= step_y && height <= step_y &&
+              !has_blocks(with_outputs(problem, width, 3 * step_y));
+    columns = 2 * edge_blocks(mask.width, step_x) + 1;
+    rows = 2 * edge_blocks(mask.height, step_y) + 1;
+  }
 
-/// That tells only of axes along which the mask has one weight and the input tile no halo, so that
-/// a picture of one row of blocks has a block in its middle.
-Clipped clipped(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
-                const Geometry& g) {
-  const int columns = problem.out_width(), rows = problem.out_height();
-  const auto grows = [&](int more_columns, int more_rows) {
-    const Problem larger = with_outputs(problem, more_columns, more_rows);
-    return !same_blocks(strategy.geometry(larger, tuning), g);
-  };
-  return {problem.mask.width == 1 && g.in_columns <= g.step_x() && columns <= g.step_x() &&
-              grows(3 * g.step_x(), rows),
-          problem.mask.height == 1 && g.in_rows <= g.step_y() && rows <= g.step_y() &&
-              grows(columns, 3 * g.step_y())};
-}
+  /// The picture of so many columns and rows of blocks, and so many more columns of outputs.
+  Problem picture(int across, int down, int more = 0) const {
+    return with_outputs(problem_,
+                        one_column ? problem_.out_width() : across * geometry.step_x() + more,
+                        one_row ? problem_.out_height() : down * geometry.step_y());
+  }
 
-/// How many columns and rows of blocks a picture has that ends just behind a block in its middle,
-/// less one.
-struct Blocks {
-  int columns, rows;
+  /// Whether blocks of another picture are the problem's.
+  bool has_blocks(const Problem& picture) const {
+    return same_blocks(strategy_.geometry(picture, tuning), geometry);
+  }
+
+  const Tuning tuning;
+  const Geometry geometry;
+  int columns, rows;  ///< of blocks in a picture that ends just behind a block in its middle
+
+  /// Whether the picture has a single column or row of blocks, which would be larger in a larger
+  /// picture. That tells only of axes along which the mask has one weight and the input tile no
+  /// halo, so that a picture of one row of blocks has a block in its middle.
+  bool one_column, one_row;
+
+ private:
+  const Strategy& strategy_;
+  const Problem& problem_;
 };
-Blocks blocks_before(const Mask& mask, const Geometry& geometry) {
-  return {2 * edge_blocks(mask.width, geometry.step_x()),
-          2 * edge_blocks(mask.height, geometry.step_y())};
-}
 
 }  // namespace
 
@@ -128,21 +142,16 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
 std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
                                          const Tuning& asked) {
   if (!strategy.geometry) return std::nullopt;
-  const Tuning tuning = with_tile_of(strategy, problem, asked);
-  const Geometry geometry = strategy.geometry(problem, tuning);
-  const auto [one_column, one_row] = clipped(strategy, problem, tuning, geometry);
-  const auto [columns, rows] = blocks_before(problem.mask, geometry);
+  const MiddleBlock middle(strategy, problem, asked);
   Counts block{};
-  for (const int more_x : {0, 1}) {
-    for (const int more_y : {0, 1}) {
-      if ((one_column && more_x == 0) || (one_row && more_y == 0)) continue;
-      const Problem small = with_outputs(
-          problem, one_column ? problem.out_width() : (columns + more_x) * geometry.step_x(),
-          one_row ? problem.out_height() : (rows + more_y) * geometry.step_y());
-      if (!same_blocks(strategy.geometry(small, tuning), geometry)) return std::nullopt;
-      const auto counts = count_reads(strategy, small, tuning);
+  for (const int less_x : {1, 0}) {
+    for (const int less_y : {1, 0}) {
+      if ((middle.one_column && less_x) || (middle.one_row && less_y)) continue;
+      const Problem small = middle.picture(middle.columns - less_x, middle.rows - less_y);
+      if (!middle.has_blocks(small)) return std::nullopt;
+      const auto counts = count_reads(strategy, small, middle.tuning);
       if (!counts) return std::nullopt;
-      add(block, *counts, more_x == more_y ? 1 : -std::uint64_t(1));
+      add(block, *counts, less_x == less_y ? 1 : -std::uint64_t(1));
     }
   }
   return block;
@@ -160,23 +169,19 @@ struct Watched {
 std::optional<Watched> watched(const Strategy& strategy, const Problem& problem,
                                const Tuning& asked, bool padded_pitch) {
   if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
-  const Tuning tuning = with_tile_of(strategy, problem, asked);
-  const Geometry g = strategy.geometry(problem, tuning);
-  const auto [columns, rows] = blocks_before(problem.mask, g);
+  const MiddleBlock block(strategy, problem, asked);
+  const Geometry& g = block.geometry;
   const int steps_x = std::max(1, g.adding_x.steps), steps_y = std::max(1, g.adding_y.steps);
   // Rows that are packed begin in a sector as those of the problem's picture do.
   constexpr int kSamePlaces = int(kPitchBytes);
-  const int whole = (columns + 1) * steps_x * g.step_x();
+  const int whole = block.columns * steps_x * g.step_x();
   const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
-  const auto [one_column, one_row] = clipped(strategy, problem, tuning, g);
   Watched watched;
-  watched.picture =
-      with_outputs(problem, one_column ? problem.out_width() : whole + more,
-                   one_row ? problem.out_height() : (rows + 1) * steps_y * g.step_y());
+  watched.picture = block.picture(block.columns * steps_x, block.rows * steps_y, more);
   const Problem& small = watched.picture;
   if (std::int64_t(small.width) * small.height > kMostWatched) return std::nullopt;
-  if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
-  watched.options.tuning = tuning;
+  if (!block.has_blocks(small)) return std::nullopt;
+  watched.options.tuning = block.tuning;
   watched.options.padded_pitch = padded_pitch;
   // In steps, and under each part of a mask, each launch takes other blocks. Otherwise all launches
   // take the same ones.
@@ -212,11 +217,8 @@ std::optional<Counts> count_watched_block(const Strategy& strategy, const Proble
 }
 
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
-  const Geometry g = strategy.geometry(problem, tuning);
-  const auto [one_column, one_row] = clipped(strategy, problem, tuning, g);
-  const auto [columns, rows] = blocks_before(problem.mask, g);
-  return with_outputs(problem, one_column ? problem.out_width() : (columns + 1) * g.step_x(),
-                      one_row ? problem.out_height() : (rows + 1) * g.step_y());
+  const MiddleBlock middle(strategy, problem, tuning);
+  return middle.picture(middle.columns, middle.rows);
 }
 
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y) {

@@ -18,6 +18,14 @@ Geometry block_geometry(const Strategy& strategy, const Problem& problem, const 
   return geometry;
 }
 
+std::int64_t outputs_of(const Geometry& g) {
+  return std::int64_t(g.step_x()) * g.step_y();
+}
+
+std::int64_t taps_of(const Geometry& g, const Mask& mask) {
+  return outputs_of(g) * mask.width * mask.height;
+}
+
 namespace {
 
 /// The reads of all threads that have outputs side by side. Where all of a thread's samples lie in
@@ -207,7 +215,7 @@ std::vector<std::string> Explanation::differences() const {
 
 namespace {
 
-/// The explanation's problem and parts, and nothing else. The strategy must have blocks.
+/// The explanation's problem and parts, and nothing else.
 Explanation parts_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   Explanation e;
   e.strategy = &strategy;
@@ -222,8 +230,8 @@ Explanation parts_of(const Strategy& strategy, const Problem& problem, const Tun
 double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   if (!strategy.geometry || sums_by_library(strategy, tuning)) return 0;
   const Explanation e = parts_of(strategy, problem, tuning);
-  const Geometry geometry = strategy.geometry(e.problem, tuning);
-  return e.parts * geometry.loads / (double(geometry.step_x()) * geometry.step_y());
+  const Geometry g = strategy.geometry(e.problem, tuning);
+  return e.parts * g.loads / double(outputs_of(g));
 }
 
 std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& problem,
@@ -233,12 +241,11 @@ std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& 
   const double sample = double(size_of(problem.depth));
   const Explanation e = parts_of(strategy, problem, tuning);
   const Geometry g = strategy.geometry(e.problem, tuning);
-  const double weights = e.parts * g.mask_loads / (double(g.step_x()) * g.step_y());
-  const double bytes = (reads + 1) * sample + weights * (4 - sample);
+  const double outputs = double(outputs_of(g));
+  const double bytes = (reads + 1) * sample + e.parts * g.mask_loads / outputs * (4 - sample);
   if (g.sum_bytes > 0) {
     // Each sum is set to zero before, in all buffers, and those that intervals reach are read when
     // the output is finished.
-    const double outputs = double(g.step_x()) * g.step_y();
     const auto finished = [&](const Adding& a, int out, int in) {
       return g.private_sums == 1 ? 1 : std::min(a.sums, int(a.parts.size())) * double(out) / in;
     };
@@ -255,13 +262,9 @@ Explanation explain(const Strategy& strategy, const Problem& problem, const Tuni
                     const Architecture& architecture) {
   if (const std::string reason = strategy.refusal(problem, tuning); !reason.empty())
     throw UsageError(std::string(strategy.name) + " refuses " + to_string(problem) + ": " + reason);
-  Explanation e;
-  e.strategy = &strategy;
-  e.tuning = tuning;
-  e.asked = e.problem = problem;
+  Explanation e = parts_of(strategy, problem, tuning);
   e.architecture = &architecture;
   e.rows = rows_of(problem);
-  cut_mask(e);
   if (strategy.geometry) {
     e.geometry = block_geometry(strategy, e.problem, tuning);
     explain_block(e);

@@ -73,6 +73,10 @@ struct Explanation {
 /// The geometry of blocks, with the lead of Mode::same. The strategy must have blocks.
 Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
 
+/// The outputs that count as a block's own, and their taps.
+std::int64_t outputs_of(const Geometry& geometry);
+std::int64_t taps_of(const Geometry& geometry, const Mask& mask);
+
 /// The reads of all blocks, ghost cells left out, where blocks load their input tiles with the halo
 /// and read nothing else, where they load a tile without halo and read each tap that leaves it,
 /// where each thread reads all taps of one output, or whole loads for outputs side by side.

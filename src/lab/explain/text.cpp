@@ -80,7 +80,7 @@ std::string why_no_block(const Explanation& e) {
   return "several kernels, each with blocks of its own, compute the sums";
 }
 
-void tell_strategy(const Explanation& e, Lines& lines) {
+void write_strategy(const Explanation& e, Lines& lines) {
   const Strategy& s = *e.strategy;
   const Family family = s.family_of(e.tuning);
   const bool spatial = s.has(Setting::domain) && e.tuning[Setting::domain] == kSpatial;
@@ -101,7 +101,7 @@ std::string idle(int threads, int busy, const std::string& meanwhile) {
   return plural(busy, "thread") + (busy < threads ? rest : ": all of them");
 }
 
-void tell_threads(const Explanation& e, Lines& lines) {
+void write_threads(const Explanation& e, Lines& lines) {
   const Geometry& g = *e.geometry;
   const int threads = g.block_columns * g.block_rows;
   if (threads == 0) return;
@@ -126,7 +126,7 @@ void tell_threads(const Explanation& e, Lines& lines) {
              "); what registers allow, only a device tells");
 }
 
-void tell_tiles(const Explanation& e, Lines& lines) {
+void write_tiles(const Explanation& e, Lines& lines) {
   const Geometry& g = *e.geometry;
   lines.line("output tile", area(g.out_columns, g.out_rows, "output"));
   if (outputs_of(g) < std::int64_t(g.out_columns) * g.out_rows)
@@ -150,7 +150,7 @@ void tell_tiles(const Explanation& e, Lines& lines) {
              plural(inputs - inside, "ghost cell"));
 }
 
-void tell_reads(const Explanation& e, Lines& lines) {
+void write_reads(const Explanation& e, Lines& lines) {
   const Geometry& g = *e.geometry;
   const std::int64_t outputs = outputs_of(g), taps = taps_of(g, e.problem.mask);
   if (!e.middle.known()) return;
@@ -187,7 +187,7 @@ void tell_reads(const Explanation& e, Lines& lines) {
 }
 
 /// Describes the block's warps, where a formula stands beside each count.
-void tell_warps(const Explanation& e, Lines& lines) {
+void write_warps(const Explanation& e, Lines& lines) {
   if (!e.watched) return;
   const Counts& c = e.watched->count;
   const std::int64_t outputs = outputs_of(*e.geometry);
@@ -248,7 +248,7 @@ std::string ghost_cells_text(Border border, const Reads& bordered, const Reads& 
                 bordered.made_up);
 }
 
-void tell_reads_of_all(const Explanation& e, Lines& lines) {
+void write_reads_of_all(const Explanation& e, Lines& lines) {
   if (!e.ghosts_out.known() || !e.with_border.known()) return;
   const bool whole = e.counted.width == e.problem.width && e.counted.height == e.problem.height;
   const std::string smaller = joined("a picture of ", e.counted.width, "x", e.counted.height,
@@ -273,7 +273,7 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
              "   taps on samples of the image / their reads, ghost cells out");
 }
 
-void tell_rows(const Rows& r, bool always_padded, Lines& lines) {
+void write_rows(const Rows& r, bool always_padded, Lines& lines) {
   if (r.pitch == r.bytes)
     return lines.line("rows", plural(r.bytes, "byte"), ", whole lines of ", kPitchBytes,
                       " bytes: no padding is needed");
@@ -284,7 +284,7 @@ void tell_rows(const Rows& r, bool always_padded, Lines& lines) {
                " of a row's first line would be the row before, on average");
 }
 
-void tell_picture(const Explanation& e, Lines& lines) {
+void write_picture(const Explanation& e, Lines& lines) {
   if (!e.geometry && !e.strategy->runs_on(DeviceKind::emulator)) return;
   lines.heading("The whole picture");
   if (e.geometry) {
@@ -298,7 +298,7 @@ void tell_picture(const Explanation& e, Lines& lines) {
                  cut_y ? plural(cut_y, "row") + " in the last row" : "");
   }
   if (e.strategy->runs_on(DeviceKind::emulator))
-    tell_rows(e.rows, e.geometry && e.geometry->always_padded, lines);
+    write_rows(e.rows, e.geometry && e.geometry->always_padded, lines);
 }
 
 }  // namespace
@@ -312,36 +312,28 @@ std::string short_number(double value) {
   return number;
 }
 
-std::int64_t outputs_of(const Geometry& g) {
-  return std::int64_t(g.step_x()) * g.step_y();
-}
-
-std::int64_t taps_of(const Geometry& g, const Mask& mask) {
-  return outputs_of(g) * mask.width * mask.height;
-}
-
 std::int64_t atomic_adds_of(const Explanation& e) {
   return e.middle_counts ? std::int64_t(e.middle_counts->atomic_adds) : 0;
 }
 
 std::string to_text(const Explanation& e) {
   Lines lines;
-  tell_strategy(e, lines);
+  write_strategy(e, lines);
   if (e.geometry) {
     lines.heading("One block");
-    tell_threads(e, lines);
-    tell_tiles(e, lines);
+    write_threads(e, lines);
+    write_tiles(e, lines);
     if (!e.geometry->note.empty()) lines.line("note", e.geometry->note);
     if (e.geometry->adding_x.divisions > 0)
       for (const ScheduleText& schedule : schedule_texts(*e.strategy, e.asked, e.tuning)) {
         lines.heading(schedule.heading);
         for (const auto& [name, text] : schedule.lines) lines.line(name, text);
       }
-    tell_reads(e, lines);
-    tell_warps(e, lines);
+    write_reads(e, lines);
+    write_warps(e, lines);
   }
-  tell_picture(e, lines);
-  tell_reads_of_all(e, lines);
+  write_picture(e, lines);
+  write_reads_of_all(e, lines);
   const auto differences = e.differences();
   if (!differences.empty()) lines.heading("FORMULA AND COUNT DIFFER");
   for (const std::string& sentence : differences) lines.plain("  " + sentence);

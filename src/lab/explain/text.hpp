@@ -1,11 +1,11 @@
 /// An explanation in words.
 #pragma once
 
-#include <concepts>
 #include <string>
 
 #include "src/base/suggest.hpp"
 #include "src/lab/explain/explain.hpp"
+#include "src/lab/joined.hpp"
 
 namespace convfilt {
 
@@ -13,29 +13,11 @@ namespace convfilt {
 /// last, in capitals.
 std::string to_text(const Explanation& explanation);
 
-/// Words and whole numbers, one after the other.
-template <class... Words>
-std::string joined(const Words&... words) {
-  std::string text;
-  const auto add = [&](const auto& word) {
-    if constexpr (std::integral<std::decay_t<decltype(word)>>)
-      text += std::to_string(word);
-    else
-      text += word;
-  };
-  (add(words), ...);
-  return text;
-}
-
 /// A number as text: whole ones as they are, others with four decimals at most.
 std::string short_number(double value);
 
 /// The atomic additions of a block in the middle, as the emulator counted them; 0 where there is no
 /// such block.
 std::int64_t atomic_adds_of(const Explanation& e);
-
-/// The outputs that count as a block's own, and their taps.
-std::int64_t outputs_of(const Geometry& geometry);
-std::int64_t taps_of(const Geometry& geometry, const Mask& mask);
 
 }  // namespace convfilt

@@ -1,10 +1,10 @@
-#include "src/lab/explain/thread_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
-#include "src/lab/explain/cell_kinds.hpp"
 #include "src/lab/explain/text.hpp"
 
 namespace convfilt {
@@ -52,41 +52,31 @@ std::vector<std::pair<Box, int>> rectangles(const SampleGrid& grid) {
   return all;
 }
 
+double area_of(const Box& box) {
+  return box.width() * box.height();
+}
+
 /// Fills each cell in the colour of its turn, and writes each turn's number once, where it has the
-/// most room, clear of the edges of these boxes if it can.
-void draw_turns(Panel& panel, const SampleGrid& turns, const std::vector<Box>& lines) {
-  std::vector<std::pair<Box, int>> largest;
+/// most room, clear of the edges of this box if it can.
+void draw_turns(Panel& panel, const SampleGrid& turns, const Box& line) {
+  std::vector<std::pair<int, Box>> largest;  // in the order of their first cells
   for (const auto& [box, turn] : rectangles(turns)) {
     panel.area(box, turn > 0 ? turn_kind(turn) : kGhostCell);
     if (turn == 0) continue;
-    const auto same = std::ranges::find(largest, turn, &std::pair<Box, int>::second);
-    if (same == largest.end()) {
-      largest.emplace_back(box, turn);
-    } else if (box.width() * box.height() > same->first.width() * same->first.height()) {
-      same->first = box;
-    }
+    const auto same = std::ranges::find(largest, turn, &std::pair<int, Box>::first);
+    if (same == largest.end())
+      largest.emplace_back(turn, box);
+    else if (area_of(box) > area_of(same->second))
+      same->second = box;
   }
-  std::vector<double> columns, rows;
-  for (const Box& line : lines) {
-    columns.insert(columns.end(), {line.left, line.right});
-    rows.insert(rows.end(), {line.top, line.bottom});
-  }
-  for (const auto& [box, turn] : largest) {
+  for (const auto& [turn, box] : largest) {
     const std::string number = std::to_string(turn);
-    Stretch x = clear_of({box.left, box.right}, columns, panel.scale_x());
-    Stretch y = clear_of({box.top, box.bottom}, rows, panel.scale_y());
-    const auto size = [&] {
-      return readable_size(number.size(), x.length() * panel.scale_x(),
-                           y.length() * panel.scale_y());
-    };
-    if (size() == 0) x = {box.left, box.right}, y = {box.top, box.bottom};
-    if (size() > 0) panel.words(x.middle(), y.middle(), number, Align::centre, true, size());
+    const Stretch x = clear_of({box.left, box.right}, {line.left, line.right}, panel.scale_x());
+    const Stretch y = clear_of({box.top, box.bottom}, {line.top, line.bottom}, panel.scale_y());
+    const bool fits = readable_size(number.size(), x.length() * panel.scale_x(),
+                                    y.length() * panel.scale_y()) > 0;
+    panel.number(fits ? Box{x.from, y.from, x.to, y.to} : box, number);
   }
-}
-
-/// Outlines each turn, which must be a rectangle.
-void outline_turns(Panel& panel, const SampleGrid& turns) {
-  for (const auto& [box, turn] : rectangles(turns)) panel.outline(box, {"#606060", 0.7});
 }
 
 /// Outlines the block of threads, with a mark at thread (0, 0).
@@ -100,57 +90,54 @@ void draw_block(Panel& panel, const Box& block) {
              {kThreadsEdge.colour, kMark});
 }
 
-/// The step that the block's outline is drawn at: the first of those that load most.
-std::size_t fullest(const std::vector<LoadStep>& loads) {
-  return std::size_t(std::ranges::max_element(loads, {}, &LoadStep::loads) - loads.begin());
+int sum(const SampleGrid& grid) {
+  return std::accumulate(grid.values.begin(), grid.values.end(), 0);
 }
 
-int sum(const SampleGrid& grid) {
-  int all = 0;
-  for (const int value : grid.values) all += value;
-  return all;
+int threads_in(const BlockTrace& trace) {
+  return trace.block_columns * trace.block_rows;
 }
 
 std::string loading_words(const BlockTrace& trace) {
-  const int threads = trace.block_columns * trace.block_rows, steps = trace.steps_count();
+  const int threads = threads_in(trace), steps = trace.steps_count();
   int loads = 0;
   for (const LoadStep& step : trace.loads) loads += step.loads;
   if (loads == steps * threads)
-    return std::string("each thread loads one sample") + (steps > 1 ? " in each step" : "");
-  return (steps > 1 ? "on average " : "") +
-         std::to_string(std::lround(100.0 * loads / (double(steps) * threads))) +
-         " % of the threads load a sample of the picture";
+    return joined("each thread loads one sample", steps > 1 ? " in each step" : "");
+  return joined(steps > 1 ? "on average " : "",
+                std::lround(100.0 * loads / (double(steps) * threads)),
+                " % of the threads load a sample of the picture");
 }
 
 std::string loading_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {
-  const LoadStep& shown = trace.loads[fullest(trace.loads)];
-  const Box tile = box_of(trace.steps), block = block_at(trace, shown.x, shown.y);
+  // The block's outline is drawn at the first step of those that load most.
+  const auto shown = std::ranges::max_element(trace.loads, {}, &LoadStep::loads);
+  const Box tile = box_of(trace.steps), block = block_at(trace, shown->x, shown->y);
   const bool by_taps = sum(trace.direct) > 0;
-  Box drawing = united(tile, by_taps ? box_of(trace.uses) : tile);
-  if (!trace.numbered) drawing = united(drawing, block);
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  const Box samples = by_taps ? united(tile, box_of(trace.uses)) : tile;
+  const Box drawing = trace.numbered ? samples : united(samples, block);
+  Panel panel = Panel::around(spot, drawing);
   if (!trace.numbered) panel.area(block, kIdleThread);
   if (by_taps) panel.area(box_of(trace.uses), kTapCell);
-  draw_turns(panel, trace.steps, {output_tile(e)});
-  draw_lines(panel, united(tile, by_taps ? box_of(trace.uses) : tile));
-  if (!trace.numbered) outline_turns(panel, trace.steps);
+  draw_turns(panel, trace.steps, output_tile(e));
+  panel.grid(samples);
+  if (!trace.numbered)
+    for (const auto& [box, turn] : rectangles(trace.steps)) panel.outline(box, {"#606060", 0.7});
   if (e.axes.x.step == e.axes.x.tile) panel.outline(output_tile(e), kTileEdge);
   if (!trace.numbered) draw_block(panel, block);
 
   std::vector<std::string> below{loading_words(trace)};
   if (by_taps)
-    below.push_back(std::to_string(sum(trace.direct)) +
-                    " taps of the halo follow, most from the caches");
+    below.push_back(joined(sum(trace.direct), " taps of the halo follow, most from the caches"));
   else if (trace.numbered)
     below.push_back("threads and samples are numbered along their rows");
   else if (trace.steps_count() > 1)
-    below.push_back("outlined: where the block loads in step " +
-                    std::to_string(fullest(trace.loads) + 1));
-  return captioned(panel, drawing,
-                   std::string(1, spot.letter) +
-                       ", loading: " + plural(trace.steps_count(), "step") + " of " +
-                       plural(trace.block_columns * trace.block_rows, "thread"),
-                   below);
+    below.push_back(
+        joined("outlined: where the block loads in step ", shown - trace.loads.begin() + 1));
+  return panel.captioned(drawing,
+                         joined("loading: ", plural(trace.steps_count(), "step"), " of ",
+                                plural(threads_in(trace), "thread")),
+                         below);
 }
 
 std::string computing_panel(const Explanation& e, const BlockTrace& trace, const Spot& spot) {
@@ -167,7 +154,7 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, const
   const Box mask_box{double(-mask.anchor_x), double(-mask.anchor_y),
                      double(mask.width - mask.anchor_x), double(mask.height - mask.anchor_y)};
   const Box drawing = united(united(output_tile(e), samples), united(mask_box, block));
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot, drawing);
   const bool by_taps = sum(trace.direct) > 0;
   panel.area(samples, by_taps ? kTapCell : kHaloCell);
 
@@ -177,31 +164,28 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, const
       turns.values.push_back(turn_of_output(g, trace, col, row));
   const int most = *std::ranges::max_element(turns.values);
   if (most > 1)
-    draw_turns(panel, turns, {mask_box});
+    draw_turns(panel, turns, mask_box);
   else
     panel.area(outputs, kOutputCell);
   SampleGrid idle{left, top, trace.block_columns, trace.block_rows, {}};
   for (const ThreadUses& thread : trace.threads) idle.values.push_back(thread.count == 0);
   for (const auto& [box, is_idle] : rectangles(idle))
     if (is_idle) panel.area(box, kIdleThread);
-  draw_lines(panel, samples);
-  draw_lines(panel, block);
+  panel.grid(samples);
+  panel.grid(block);
   draw_block(panel, block);
   panel.outline(mask_box, kMaskEdge);
   panel.outline({0, 0, 1, 1}, kMaskEdge);
 
-  const int threads = trace.block_columns * trace.block_rows, idle_threads = sum(idle);
-  std::vector<std::string> below{"each output sums " + std::to_string(mask.width) + " x " +
-                                 std::to_string(mask.height) + " = " +
-                                 plural(mask.width * mask.height, "sample")};
+  const int idle_threads = sum(idle);
+  std::vector<std::string> below{joined("each output sums ", mask.width, " x ", mask.height, " = ",
+                                        plural(mask.width * mask.height, "sample"))};
   if (most > 1)
-    below.push_back("a thread computes " + std::to_string(most) +
-                    " outputs, whose order is numbered");
-  return captioned(panel, drawing,
-                   std::string(1, spot.letter) +
-                       ", computing: " + plural(threads - idle_threads, "thread") +
-                       (idle_threads > 0 ? ", " + std::to_string(idle_threads) + " idle" : ""),
-                   below);
+    below.push_back(joined("a thread computes ", most, " outputs, whose order is numbered"));
+  return panel.captioned(drawing,
+                         joined("computing: ", plural(threads_in(trace) - idle_threads, "thread"),
+                                idle_threads > 0 ? joined(", ", idle_threads, " idle") : ""),
+                         below);
 }
 
 /// Threads whose outputs lie side by side, and what the first of them loads.
@@ -211,10 +195,10 @@ std::string side_by_side_panel(const Explanation& e, const BlockTrace& trace, co
   const int outputs_each = g.out_columns / g.block_columns;
   const Box outputs = output_tile(e), samples = box_of(trace.uses);
   const Box drawing = united(outputs, samples);
-  Panel panel = Panel::around(spot.page, spot.place, drawing, kPanelMargins);
+  Panel panel = Panel::around(spot, drawing);
   panel.area(samples, kTapCell);
   panel.area(outputs, kOutputCell);
-  draw_lines(panel, samples);
+  panel.grid(samples);
   for (int row = 0; row < g.block_rows; ++row)
     for (int x = 0; x < g.out_columns; x += outputs_each)
       panel.outline({double(x), double(row), double(x + outputs_each), row + 1.0},
@@ -225,15 +209,13 @@ std::string side_by_side_panel(const Explanation& e, const BlockTrace& trace, co
       const double x = i - mask.anchor_x, y = j - mask.anchor_y;
       panel.outline({x, y, x + outputs_each, y + 1}, kMaskEdge);
     }
-  return captioned(
-      panel, drawing,
-      std::string(1, spot.letter) +
-          ", computing: " + plural(trace.block_columns * trace.block_rows, "thread") + ", " +
-          plural(outputs_each, "output") + " each",
-      {"outlined: the " + plural(outputs_each, "output") + " side by side of each thread,",
-       "and the " + std::to_string(mask.height) + " x " +
-           std::to_string(g.wide_columns / outputs_each) + " loads of " +
-           plural(outputs_each, "sample") + " of thread (0, 0)"});
+  return panel.captioned(
+      drawing,
+      joined("computing: ", plural(threads_in(trace), "thread"), ", ",
+             plural(outputs_each, "output"), " each"),
+      {joined("outlined: the ", plural(outputs_each, "output"), " side by side of each thread,"),
+       joined("and the ", mask.height, " x ", g.wide_columns / outputs_each, " loads of ",
+              plural(outputs_each, "sample"), " of thread (0, 0)")});
 }
 
 /// From nearly white to a blue on which letters can be read.
@@ -269,7 +251,7 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, const Spot
   const SampleGrid& uses = trace.uses;
   const Box outputs{0, 0, double(trace.out_columns), double(trace.out_rows)};
   const Box drawing = united(box_of(uses), outputs);
-  Panel panel = Panel::around(spot.page, spot.place, drawing, {44, 52, 16, 44});
+  Panel panel = Panel::around(spot, drawing, {44, 52, 16, 44});
   const int most = *std::ranges::max_element(uses.values);
   std::vector<int> along_x, along_y;  // the first row and column have one output across
   for (int x = 0; x < uses.columns; ++x) along_x.push_back(uses.at(x, 0));
@@ -277,7 +259,7 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, const Spot
 
   for (const auto& [box, value] : rectangles(uses))
     panel.area(box, {shade(most == 1 ? 0 : double(std::max(value, 1) - 1) / (most - 1))});
-  draw_lines(panel, drawing);
+  panel.grid(drawing);
   panel.outline(outputs, kTileEdge);
   const double inside =
       readable_size(std::to_string(most).size(), panel.scale_x(), panel.scale_y());
@@ -300,11 +282,10 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, const Spot
   std::vector<std::string> below{"along a row: " + uses_words(along_x)};
   if (uses.rows > 1) below.push_back("down a column: " + uses_words(along_y));
   // A thread that reads whole loads uses its samples for several outputs, which nobody counts.
-  return captioned(panel, drawing,
-                   std::string(1, spot.letter) +
-                       (e.geometry->wide_columns > 0 ? ", reads" : ", uses") +
-                       " of each sample: up to " + std::to_string(most),
-                   below);
+  return panel.captioned(
+      drawing,
+      joined(e.geometry->wide_columns > 0 ? "reads" : "uses", " of each sample: up to ", most),
+      below);
 }
 
 }  // namespace

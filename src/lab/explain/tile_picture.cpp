@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/lab/explain/adding_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 #include "src/lab/explain/block_trace.hpp"
-#include "src/lab/explain/cell_kinds.hpp"
 #include "src/lab/explain/count_reads.hpp"
 #include "src/lab/explain/panel.hpp"
 #include "src/lab/explain/text.hpp"
-#include "src/lab/explain/thread_panels.hpp"
 
 namespace convfilt {
 namespace {
@@ -155,15 +153,15 @@ void draw_cells(Panel& panel, const BlockBoxes& boxes) {
     fill(panel, boxes.output, kIdleOutputCell);
     fill(panel, boxes.result, kOutputCell);
   }
-  draw_lines(panel, extent);
+  panel.grid(extent);
 }
 
 /// The block with its measures, under a title.
-std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize page,
-                        const Box& place, std::optional<OutputAt> at, const std::string& title,
+std::string block_panel(const Explanation& e, const BlockBoxes& boxes, const Spot& spot,
+                        std::optional<OutputAt> at, const std::string& title,
                         const std::string& below) {
   const Box extent = boxes.extent();
-  Panel panel = Panel::around(page, place, extent, {50, 66, 16, 40});
+  Panel panel = Panel::around(spot, extent, {50, 66, 16, 40});
   const double beside = kAround / panel.scale_x(), above = kAround / panel.scale_y();
   const Box around{extent.left - beside, extent.top - above, extent.right + beside,
                    extent.bottom + above};
@@ -179,7 +177,7 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize 
           extent.top - (kAround + 4) / panel.scale_y(), true);
   measure(panel, {extent.top, inner.top, inner.bottom, extent.bottom},
           extent.left - (kAround + 4) / panel.scale_x(), false);
-  return captioned(panel, around, title, {below});
+  return panel.captioned(around, title, {below});
 }
 
 constexpr int kWordsPoints = 110;  // above and below a drawing
@@ -199,22 +197,18 @@ bool whole(const TileAxis& axis, int t) {
 
 std::string title_of(const Explanation& e) {
   const Geometry& g = *e.geometry;
-  const auto sides = [](const Mask& mask) {
-    return std::to_string(mask.width) + "x" + std::to_string(mask.height);
-  };
-  std::string title = std::string(e.strategy->name) + ", mask " + sides(e.asked.mask);
+  const Mask &asked = e.asked.mask, &mask = e.problem.mask;
+  std::string title = joined(e.strategy->name, ", mask ", asked.width, "x", asked.height);
   if (e.parts > 1)
-    title += " in " + std::to_string(e.parts) + " parts, here one of " + sides(e.problem.mask);
+    title += joined(" in ", e.parts, " parts, here one of ", mask.width, "x", mask.height);
   if (!e.middle.known()) return title;
   const std::int64_t reads = e.middle.value().global, outputs = outputs_of(g);
-  const std::int64_t taps = taps_of(g, e.problem.mask);
-  title += ": " + plural(outputs, "output") + " from " + plural(reads, "load");
+  title += joined(": ", plural(outputs, "output"), " from ", plural(reads, "load"));
   if (sums_by_library(*e.strategy, e.tuning)) return title;
   const std::int64_t adds = atomic_adds_of(e), accesses = reads + adds;
-  if (adds > 0) title += " and " + plural(adds, "atomic addition");
-  return title + ", reuse " + std::to_string(outputs) + " · " +
-         std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
-         std::to_string(accesses) + " = " + short_number(double(taps) / double(accesses));
+  if (adds > 0) title += joined(" and ", plural(adds, "atomic addition"));
+  return joined(title, ", reuse ", outputs, " · ", mask.width * mask.height, " / ", accesses, " = ",
+                short_number(double(taps_of(g, mask)) / double(accesses)));
 }
 
 bool is_within(const Box& box, const Box& around) {
@@ -246,7 +240,7 @@ std::string threads_of(const Explanation& e, const BlockBoxes& block, const Bloc
 
 /// The image, the grid of output tiles over it, and the two blocks that are enlarged.
 std::string image_panel(const Explanation& e, const BlockBoxes& corner, const BlockBoxes& middle,
-                        PlotSize page, const Box& place) {
+                        const Spot& spot) {
   const TileAxis &x = e.axes.x, &y = e.axes.y;
   const int last_x = x.tiles() - 1, last_y = y.tiles() - 1;
   const Box last = boxes_of(e, last_x, last_y).output;
@@ -254,7 +248,7 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
   const Box whole{std::min({0.0, corner.extent().left, corner.output.left}),
                   std::min({0.0, corner.extent().top, corner.output.top}),
                   std::max(image.right, last.right), std::max(image.bottom, last.bottom)};
-  Panel panel = Panel::around(page, place, whole, {16, 34, 16, 40});
+  Panel panel = Panel::around(spot, whole, {16, 34, 16, 40});
   panel.area(image, kImageCell);
   for (const BlockBoxes* block : {&corner, &middle}) draw_cells(panel, *block);
 
@@ -284,16 +278,15 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
       corner.output.left == middle.output.left && corner.output.top == middle.output.top;
   name(corner, one ? "A, B" : "A", true);
   if (!one) name(middle, "B", false);
-  return captioned(panel, whole,
-                   "picture " + std::to_string(e.problem.width) + " x " +
-                       std::to_string(e.problem.height) + ", " + std::to_string(x.tiles()) + " x " +
-                       std::to_string(y.tiles()) + " blocks",
-                   {});
+  return panel.captioned(whole,
+                         joined("picture ", e.problem.width, " x ", e.problem.height, ", ",
+                                x.tiles(), " x ", y.tiles(), " blocks"),
+                         {});
 }
 
 std::string name_of_other(const Explanation& e, std::optional<OutputAt> at) {
-  if (at) return "B, at " + std::to_string(at->x) + "," + std::to_string(at->y);
-  return shows_middle(e) ? "B, middle" : "B, edge";
+  if (at) return joined("at ", at->x, ",", at->y);
+  return shows_middle(e) ? "middle" : "edge";
 }
 
 std::string block_words(const Explanation& e, const std::string& name, int tile_x, int tile_y) {
@@ -317,7 +310,7 @@ class Legend {
 
   /// At this place, which must be as wide as the page.
   std::string script(PlotSize page, const Box& place) const {
-    Panel panel(page, place, {0, 0, kTilePageWidth, double(height())});
+    Panel panel({page, place}, {0, 0, kTilePageWidth, double(height())});
     for (const Entry& entry : entries_) {
       const double y = 8 + kRowPoints * entry.row;
       const Box box{entry.x, y, entry.x + kSide, y + kSide};
@@ -471,16 +464,18 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   const auto place = [&](double left, double top, double right, double bottom) {
     return Box{left / page.width, top / page.height, right / page.width, bottom / page.height};
   };
-  Panel title(page, place(0, 0, page.width, kTitleRow), {0, 0, double(page.width), kTitleRow});
+  Panel title({page, place(0, 0, page.width, kTitleRow)}, {0, 0, double(page.width), kTitleRow});
   title.words(page.width / 2.0, kTitleRow / 2.0, title_of(e), Align::centre, true);
-  const int top = kTitleRow, bottom = kTitleRow + kImageRow;
-  std::string script =
-      title.script() + image_panel(e, corner, other, page, place(15, top, 470, bottom)) +
-      block_panel(e, corner, page, place(475, top, 795, bottom), OutputAt{0, 0},
-                  block_words(e, "A, corner", 0, 0), threads_of(e, corner, nullptr)) +
-      block_panel(e, other, page, place(800, top, 1115, bottom), at,
-                  block_words(e, name_of_other(e, at), index.x, index.y),
-                  threads_of(e, other, at && trace ? &*trace : nullptr));
+  const int bottom = kTitleRow + kImageRow;
+  const auto spot = [&](double left, double right, char letter) {
+    return Spot{page, place(left, kTitleRow, right, bottom), letter};
+  };
+  std::string script = title.script() + image_panel(e, corner, other, spot(15, 470, 0)) +
+                       block_panel(e, corner, spot(475, 795, 'A'), OutputAt{0, 0},
+                                   block_words(e, "corner", 0, 0), threads_of(e, corner, nullptr)) +
+                       block_panel(e, other, spot(800, 1115, 'B'), at,
+                                   block_words(e, name_of_other(e, at), index.x, index.y),
+                                   threads_of(e, other, at && trace ? &*trace : nullptr));
   for (int k = 0; k < count; ++k) {
     const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;

@@ -19,8 +19,8 @@ namespace convfilt {
 class HostLaunch {
  public:
   /// The first launch of that kernel with several blocks, or the last; nothing where there is none.
-  /// `code` has no comments.
-  static std::shared_ptr<HostLaunch> find(const std::string& code, std::string_view kernel);
+  static std::shared_ptr<HostLaunch> find(std::shared_ptr<const tokens::Code> code,
+                                          std::string_view kernel);
   HostLaunch(const HostLaunch&) = delete;
   HostLaunch& operator=(const HostLaunch&) = delete;
 
@@ -77,48 +77,37 @@ class HostLaunch {
     double value = 0;
     bool is_whole = true;
   };
-  /// `name(parameters)`, which stands for that expression.
-  struct Function {
-    std::vector<tokens::Tokens> parameters;  ///< type and name of each
+  /// What `name`, or `name(parameters)`, stands for.
+  struct Definition {
     tokens::Tokens value;                    ///< empty: several statements
     tokens::Tokens type;                     ///< of the result; empty: that of the value
+    std::vector<tokens::Tokens> parameters;  ///< type and name of each
   };
-  struct Value {
-    tokens::Tokens expression;
-    tokens::Tokens type;  ///< empty: that of the expression
-  };
+  using Definitions = std::map<std::string, Definition, std::less<>>;
   class Reader;
   HostLaunch() = default;
-  void find_numbers(std::size_t name);
+  void find_macros();
   void find_functions();
-  void take_macros();
+  void find_changes(std::size_t first, std::size_t name);
+  void find_numbers(std::size_t name);
   void add_number(std::size_t at, tokens::Tokens value, std::size_t launch);
   /// The names that the parts are computed by; sides are not looked up further.
   std::set<std::string_view> names_behind(std::vector<tokens::Tokens> parts,
                                           const Values& sides) const;
-  std::optional<Number> value_of(tokens::Tokens expression) const;
   /// The components of a dim3, or one number.
   std::vector<tokens::Tokens> components_of(tokens::Tokens expression) const;
+  std::optional<Number> value_of(tokens::Tokens expression, const Numbers& with) const;
   std::optional<Sides> sides_of(std::size_t which, const Numbers& numbers) const;
-  std::string text_of(tokens::Tokens expression) const;
 
-  std::string code_;
-  std::vector<tokens::Token> tokens_;
-  std::map<std::string, Value, std::less<>> numbers_;                      ///< what names stand for
+  std::shared_ptr<const tokens::Code> code_;
+  tokens::Tokens all_;
+  Definitions numbers_, functions_;
   std::map<std::string, std::vector<tokens::Tokens>, std::less<>> sides_;  ///< dim3 by its name
-  std::map<std::string, Function, std::less<>> functions_;
   std::set<std::string, std::less<>> constants_;  ///< macros, and names that are const
   std::set<std::string, std::less<>> changed_;    ///< names that are set again, or counted up
-  std::vector<std::vector<tokens::Token>> macros_;
-  std::vector<tokens::Tokens> sizes_;  ///< grid, block, bytes
+  std::vector<tokens::Tokens> sizes_;             ///< grid, block, bytes
   std::vector<tokens::Tokens> passed_;
   std::string unclear_;  ///< what the sides depend on, so that the grid is not known from them
-
-  // While an expression is computed.
-  mutable const Numbers* with_ = nullptr;
-  mutable const std::map<std::string_view, Number>* parameters_ = nullptr;  ///< of a function
-  mutable std::vector<std::string_view> open_;  ///< names whose values are being computed
-  mutable int depth_ = 0, steps_ = 0;
   mutable std::string failed_;
 };
 

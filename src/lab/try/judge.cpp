@@ -201,9 +201,6 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
                                 const LessonWish& wish) {
   const int dimensions = kernel.dimensions, usual = dimensions == 3 ? 3 : 5, most = 15;
   const LessonTask task{dimensions, kernel.has_channels ? 3 : 1};
-  const auto refuse = [&](const std::string& why) {
-    throw KernelRefused(quoted_name(kernel.path) + ": " + why, 0, why);
-  };
   const auto random = [&](int width, int height) { return random_of(width, height, dimensions); };
   const auto name = [&](const Mask& mask) { return mask_sides(mask, task); };
   const std::string array = kernel.constant_mask;
@@ -234,7 +231,7 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
       for (const auto& [w, h] : sizes)
         if (const Mask mask = random(w, h); has_room(kernel, room, mask))
           guess.masks.push_back(mask);
-      if (guess.masks.empty()) refuse(array + " has room for no weight");
+      if (guess.masks.empty()) kernel.refuse(array + " has room for no weight");
       guess.name = name(guess.masks.front());
       if (guesses.empty() || guesses.front().name != guess.name) guesses.push_back(guess);
     }
@@ -253,8 +250,9 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
       columns = rows = int(std::lround(std::sqrt(double(room.weights))));
     }
     if (columns * rows != room.weights || columns < 1)
-      refuse(array + " has room for " + std::to_string(room.weights) + " weights, which make no " +
-             (dimensions == 3 ? "cube" : "square") + "; say the mask's size with --mask-size");
+      kernel.refuse(array + " has room for " + std::to_string(room.weights) +
+                    " weights, which make no " + (dimensions == 3 ? "cube" : "square") +
+                    "; say the mask's size with --mask-size");
     const std::string what = "the size of " + array;
     add(columns, rows, what, what);
     least = dimensions == 2 ? std::min(columns, rows) : columns;
@@ -306,6 +304,7 @@ std::string outside(std::int64_t cell, std::int64_t cells, const std::string& na
          (off == 1 ? "" : "s") + (cell < 0 ? " before the first" : " behind the last") + place;
 }
 
+constexpr const char* kShort = ", as a short is, which ends at 32767";
 constexpr const char* kUnsigned =
     "an unsigned coordinate below 0 is a large number: compute it as an int";
 
@@ -420,100 +419,130 @@ bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
          is_rim(place.thread_y, launch.block.height, launch.outputs.height);
 }
 
-LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
-                           const LaunchSize& launch) {
-  const std::string who = thread_at(finding.place), cell = std::to_string(finding.cell);
-  const std::string other =
-      finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
-  const bool is_outside = finding.fault == "outside_read" || finding.fault == "outside_write";
-  const std::string does = finding.fault == "outside_read" ? " reads " : " writes ";
-  const auto samples = std::int64_t(finding.memory == "in" ? trial.in.size() : trial.outputs());
-  std::string text;
-  if (is_outside && (finding.memory == "dynamic" || finding.memory == "shared"))
-    text = who + does + "word " + cell + " of " +
-           (finding.memory == "dynamic" ? "dynamic shared" : "shared") + " memory, which is " +
-           (finding.cell < 0 ? "before its first: its index is negative"
-            : finding.memory == "dynamic"
+/// What a fault means for the others and for the verdict.
+enum Meaning : unsigned {
+  explains_pixels = 1,  ///< so that wrong ones need no words
+  is_cause_itself = 2,  ///< it is a mistake for itself, whatever the outputs are
+  is_anywhere = 4,      ///< it is seen in many lines, and one sentence is enough
+  is_harmless = 8       ///< a kernel in which it was seen may be right
+};
+
+/// A fault that a run shows.
+struct FaultKind {
+  std::string_view name;
+  unsigned meaning;
+  std::string_view text;  ///< for people; words in braces are replaced
+
+  bool is(Meaning one) const { return (meaning & one) != 0; }
+};
+
+/// Causes stand before what comes of them.
+constexpr FaultKind kFaults[] = {
+    {"outside_write", 0, "{who} writes {where}"},
+    {"outside_read", explains_pixels, "{who} reads {where}"},
+    {"write_to_input", is_cause_itself, "{who} writes {memory}[{cell}], which is an input"},
+    {"left_barrier", explains_pixels | is_cause_itself,
+     "only {threads} threads of a block reach this __syncthreads(), and the others have ended: a "
+     "return, or an if, stands before it, and every thread must reach it"},
+    {"other_barrier", explains_pixels | is_cause_itself,
+     "threads of a block wait at different __syncthreads(), {threads} of them here: it stands in a "
+     "branch"},
+    {"lost_update", explains_pixels | is_cause_itself | is_anywhere,
+     "{who} and {other} each read word {cell} of shared memory, change it and write it back, and "
+     "no barrier lies between, so that one change is lost: atomicAdd() is probably missing"},
+    {"race", explains_pixels | is_cause_itself | is_anywhere,
+     "{who} and {other} use word {cell} of shared memory, one of them to write, and no barrier "
+     "lies between: __syncthreads() is probably missing"},
+    {"early_shared", explains_pixels | is_anywhere,
+     "{who} reads word {cell} of shared memory before a thread writes it: what loads it, and a "
+     "__syncthreads(), must stand before"},
+    {"absent_lane", explains_pixels | is_cause_itself | is_anywhere | is_harmless,
+     "{who} takes the value of lane {cell} of its warp in a shuffle in which that takes no part, "
+     "since it is not there, has ended or stands in another branch: nobody knows what it gets"},
+    {"unset_shared", explains_pixels | is_anywhere,
+     "{who} reads word {cell} of shared memory, which no thread has written: {why}"},
+    {"twice", 0, "{who} writes out[{cell}], which another thread{line} has written{why}"},
+    {"unset_output", explains_pixels,
+     "{who} reads out[{cell}], which nobody has written: out is not 0 at the start, unless the "
+     "host clears it, which --clear-out says, or 'out cleared' in the comment with the launch"},
+    {"same_shared", is_anywhere | is_harmless,
+     "{who} writes word {cell} of shared memory, where {other} has written the same, and no "
+     "barrier lies between: equal values do no harm, and one thread would do"},
+    {"same_twice", is_harmless,
+     "{who} writes out[{cell}], where another thread{line} has written the same: one of them works "
+     "in vain"}};
+constexpr std::string_view kBothWrite =
+    "{who} and {other} both write word {cell} of shared memory, with no barrier between, and leave "
+    "different values: two threads have one cell, so that its index is wrong";
+
+/// Its place among the faults; their number for something else that is wrong.
+std::size_t weight_of(const std::string& kind) {
+  return std::size_t(std::ranges::find(kFaults, kind, &FaultKind::name) - std::begin(kFaults));
+}
+
+FaultKind fault_kind(const std::string& kind) {
+  const std::size_t i = weight_of(kind);
+  return i < std::size(kFaults) ? kFaults[i] : FaultKind{kind, 0, ""};
+}
+
+/// Where an access leads that lies outside, and why.
+std::string place_outside(const LessonFinding& finding, const Trial& trial,
+                          const LaunchSize& launch) {
+  const std::string& memory = finding.memory;
+  const bool is_before = finding.cell < 0, is_write = finding.fault == "outside_write";
+  const std::string word = "word " + std::to_string(finding.cell) + " of ";
+  if (memory == "dynamic" || memory == "shared")
+    return word + (memory == "dynamic" ? "dynamic shared" : "shared") + " memory, which is " +
+           (is_before ? "before its first: its index is negative"
+            : memory == "dynamic"
                 ? "behind its last: its index is wrong, or the launch gives a block too few bytes"
             : only_loads(finding.place, launch)
                 ? "behind its last: threads that load the halo alone must not compute"
                 : "behind its last: its index is too large, or the tile too small");
-  else if (is_outside && finding.memory == "constant")
-    text = who + does + "word " + cell + " of constant memory, which lies " +
-           (finding.cell < 0 ? "before" : "behind") +
+  if (memory == "constant")
+    return word + "constant memory, which lies " + (is_before ? "before" : "behind") +
            " the mask's array: a loop over the mask goes too far";
-  else if (is_outside && finding.memory == "mask")
-    text = who + does + "mask" +
-           outside(finding.cell, std::int64_t(trial.mask.weights.size()), "weight", "") +
+  if (memory == "mask")
+    return memory + outside(finding.cell, std::int64_t(trial.mask.weights.size()), "weight", "") +
            ": a loop over the mask goes too far, or the mask's size stands fixed in the code";
-  else if (finding.fault == "outside_read")
-    text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") + ": " +
-           (finding.memory == "in" ? missing_test(finding, trial, launch) : "its index is wrong");
-  else if (finding.fault == "outside_write") {
-    text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") +
-           (is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
-                                                    : ": its index is wrong");
-    if (finding.cell < 0 && std::max(trial.width, trial.height) >= kLong)
-      text += ", as a short is, which ends at 32767";
-  } else if (finding.fault == "write_to_input")
-    text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
-  else if (finding.fault == "unset_shared")
-    text =
-        who + " reads word " + cell + " of shared memory, which no thread has written: " +
-        (finding.is_inside || !has_inside(trial, launch)
-             ? "the halo is probably not loaded, or not all of it"
-             : "only blocks at the picture's rim read such cells, so that an else is missing which "
-               "sets ghost cells to 0");
-  else if (finding.fault == "early_shared")
-    text =
-        who + " reads word " + cell +
-        " of shared memory before a thread writes it: what loads it, and a __syncthreads(), must "
-        "stand before";
-  else if (finding.fault == "unset_output")
-    text =
-        who + " reads out[" + cell +
-        "], which nobody has written: out is not 0 at the start, unless the host clears it, which "
-        "--clear-out says, or 'out cleared' in the comment with the launch";
-  else if (finding.fault == "race" && finding.both_write)
-    text = who + " and " + thread_at(finding.other) + other + " both write word " + cell +
-           " of shared memory, with no barrier between, and leave different values: two threads "
-           "have one cell, so that its index is wrong";
-  else if (finding.fault == "race")
-    text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
-           " of shared memory, one of them to write, and no barrier lies between: "
-           "__syncthreads() is probably missing";
-  else if (finding.fault == "lost_update")
-    text =
-        who + " and " + thread_at(finding.other) + other + " each read word " + cell +
-        " of shared memory, change it and write it back, and no barrier lies between, so that one "
-        "change is lost: atomicAdd() is probably missing";
-  else if (finding.fault == "same_shared")
-    text = who + " writes word " + cell + " of shared memory, where " + thread_at(finding.other) +
-           other +
-           " has written the same, and no barrier lies between: equal values do no harm, and "
-           "one thread would do";
-  else if (finding.fault == "absent_lane")
-    text =
-        who + " takes the value of lane " + cell +
-        " of its warp in a shuffle in which that takes no part, since it is not there, has ended "
-        "or stands in another branch: nobody knows what it gets";
-  else if (finding.fault == "twice")
-    text = who + " writes out[" + cell + "], which another thread" + other + " has written" +
-           (launch.clears_out ? ": several that add to one output need atomicAdd()"
-            : is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
-                                                      : "");
-  else if (finding.fault == "same_twice")
-    text = who + " writes out[" + cell + "], where another thread" + other +
-           " has written the same: one of them works in vain";
-  else if (finding.fault == "left_barrier")
-    text = "only " + std::to_string(finding.threads) +
-           " threads of a block reach this __syncthreads(), and the others have ended: a return, "
-           "or an if, stands before it, and every thread must reach it";
-  else
-    text = "threads of a block wait at different __syncthreads(), " +
-           std::to_string(finding.threads) + " of them here: it stands in a branch";
-  LessonSentence sentence{finding.fault, finding.place.line, text, finding};
-  return with_place(sentence, trial);
+  const auto samples = std::int64_t(memory == "in" ? trial.in.size() : trial.outputs());
+  const std::string why =
+      is_write         ? (is_beyond(finding.place, trial, launch) ? beyond(finding, trial, launch)
+                                                                  : "its index is wrong")
+      : memory == "in" ? missing_test(finding, trial, launch)
+                       : "its index is wrong";
+  const bool is_short = is_write && is_before && std::max(trial.width, trial.height) >= kLong;
+  return memory + outside(finding.cell, samples, "sample", " row") + ": " + why +
+         (is_short ? kShort : "");
+}
+
+LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
+                           const LaunchSize& launch) {
+  const std::string line =
+      finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
+  std::string why;
+  if (finding.fault == "unset_shared")
+    why = finding.is_inside || !has_inside(trial, launch)
+              ? "the halo is probably not loaded, or not all of it"
+              : "only blocks at the picture's rim read such cells, so that an else is missing "
+                "which sets ghost cells to 0";
+  else if (finding.fault == "twice" && launch.clears_out)
+    why = ": several that add to one output need atomicAdd()";
+  else if (finding.fault == "twice" && is_beyond(finding.place, trial, launch))
+    why = ": " + beyond(finding, trial, launch);
+  std::string text(finding.both_write ? kBothWrite : fault_kind(finding.fault).text);
+  for (const auto& [word, value] :
+       {std::pair<std::string, std::string>{"{who}", thread_at(finding.place)},
+        {"{other}", thread_at(finding.other) + line},
+        {"{line}", line},
+        {"{memory}", finding.memory},
+        {"{cell}", std::to_string(finding.cell)},
+        {"{threads}", std::to_string(finding.threads)},
+        {"{where}", place_outside(finding, trial, launch)},
+        {"{why}", why}})
+    if (const std::size_t at = text.find(word); at != text.npos)
+      text.replace(at, word.size(), value);
+  return with_place({finding.fault, finding.place.line, text, finding}, trial);
 }
 
 /// The sentence about a run that did not come to its end.
@@ -522,9 +551,7 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
   std::string text = is_endless                   ? "it does not end"
                      : run.why.starts_with("it ") ? run.why
                                                   : "it crashes: " + run.why;
-  char limit[40];
-  std::snprintf(limit, sizeof limit, " within %.0f s", seconds);
-  if (is_endless && seconds > 0) text += limit;
+  if (is_endless && seconds > 0) text += with_format(" within %.0f s", seconds);
   if (is_endless && (run.place || !run.why.empty()))
     text += ", since " + (run.why.empty() ? "it has too much to do or a loop has no end" : run.why);
   LessonSentence sentence{is_endless ? "too_long" : "crash", 0, ""};
@@ -554,43 +581,16 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
 }
 
 void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
-  // One missing barrier is seen in many lines.
-  const bool is_anywhere = sentence.kind == "race" || sentence.kind == "lost_update" ||
-                           sentence.kind == "same_shared" || sentence.kind == "absent_lane" ||
-                           sentence.kind == "unset_shared" || sentence.kind == "early_shared";
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
-    return other.kind == sentence.kind && (is_anywhere || other.line == sentence.line);
+    return other.kind == sentence.kind &&
+           (fault_kind(sentence.kind).is(is_anywhere) || other.line == sentence.line);
   });
   if (!is_known) to.push_back(std::move(sentence));
 }
 
-/// Where a fault stands among others: causes before what comes of them.
-std::ptrdiff_t weight_of(const LessonSentence& fault) {
-  const std::string_view order[] = {"outside_write", "outside_read",  "write_to_input",
-                                    "left_barrier",  "other_barrier", "lost_update",
-                                    "race",          "early_shared",  "absent_lane",
-                                    "unset_shared",  "twice",         "unset_output"};
-  return std::ranges::find(order, fault.kind) - std::begin(order);
-}
-
-/// Whether the fault explains wrong pixels, so that these need no words.
-bool explains_pixels(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"outside_read",  "race",         "lost_update",
-                                    "unset_shared",  "early_shared", "left_barrier",
-                                    "other_barrier", "unset_output", "absent_lane"};
-  return std::ranges::count(kinds, fault.kind) > 0;
-}
-
-/// Whether the fault is a mistake for itself, whatever the outputs are.
-bool is_cause_itself(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"race",          "lost_update", "left_barrier",
-                                    "other_barrier", "absent_lane", "write_to_input"};
-  return std::ranges::count(kinds, fault.kind) > 0;
-}
-
 /// Whether `later` is seen since `first` is wrong, so that it needs no words.
 bool follows(const LessonSentence& first, const LessonSentence& later) {
-  if (&first == &later || weight_of(first) >= weight_of(later)) return false;
+  if (&first == &later || weight_of(first.kind) >= weight_of(later.kind)) return false;
   const auto is = [](const LessonSentence& fault, std::initializer_list<std::string_view> kinds) {
     return std::ranges::find(kinds, fault.kind) != kinds.end();
   };
@@ -602,11 +602,6 @@ bool follows(const LessonSentence& first, const LessonSentence& later) {
             first.finding->memory != "out");
   if (is(first, {"outside_read"})) return is(later, {"twice", "unset_output"});
   return is(first, {"race", "lost_update"}) && is(later, {"early_shared", "unset_shared", "twice"});
-}
-
-/// Whether a kernel in which it was seen may be right.
-bool is_harmless(const std::string& fault) {
-  return fault == "same_twice" || fault == "same_shared" || fault == "absent_lane";
 }
 
 void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
@@ -655,13 +650,14 @@ class Judgement {
       if (finding.both_write && has_read_race) continue;
       if (finding.fault == "same_shared" && (lost.contains(line) || raced.contains(line))) continue;
       if (finding.fault == "absent_lane") continue;
-      add_once(is_harmless(finding.fault) ? score_.remarks : score_.faults,
+      add_once(fault_kind(finding.fault).is(is_harmless) ? score_.remarks : score_.faults,
                sentence_of(finding, trial, launch_));
     }
     switch (run.end) {
       case TrialRun::End::too_long:
         // Each of the others would take its time.
         add_once(score_.faults, about_end(run, trial, seconds_));
+        score_.ends = false;
         return false;
       case TrialRun::End::crashed: add_once(score_.faults, about_end(run, trial, 0)); return true;
       case TrialRun::End::refused: add_once(score_.faults, {"refused", 0, run.why}); return false;
@@ -674,8 +670,7 @@ class Judgement {
     if (!sentence.text.empty() && !sentence.is_cause && is_wide && tried > 1 &&
         score_.right == tried - 1) {
       sentence.text += "; narrower pictures are right, so an index may be too small for its type";
-      if (std::max(trial.width, trial.height) >= kLong)
-        sentence.text += ", as a short is, which ends at 32767";
+      if (std::max(trial.width, trial.height) >= kLong) sentence.text += kShort;
     }
     // No fault of memory can be its cause.
     if (sentence.kind == "halo" && run.findings.empty()) sentence.is_cause = true;
@@ -685,7 +680,7 @@ class Judgement {
     for (const LessonFinding& finding : run.findings)
       if (finding.fault == "absent_lane" && !sentence.text.empty())
         add_once(score_.faults, sentence_of(finding, trial, launch_));
-    std::erase_if(faults, is_harmless);
+    std::erase_if(faults, [](auto& fault) { return fault_kind(fault).is(is_harmless); });
     const bool is_right = sentence.text.empty() && faults.empty();
     if (is_right) ++score_.right;
     const bool is_first_mask = mask_sides(trial) == mask_;
@@ -708,7 +703,8 @@ class Judgement {
   }
 
   LessonScore score() {
-    std::ranges::stable_sort(score_.faults, {}, weight_of);
+    std::ranges::stable_sort(score_.faults, {},
+                             [](const auto& fault) { return weight_of(fault.kind); });
     const auto cause = std::ranges::find_if(
         pixels_, [](const LessonSentence& sentence) { return sentence.is_cause; });
     const auto has_fault = [&](const std::string& kind) {
@@ -717,7 +713,10 @@ class Judgement {
     };
     const bool is_told =
         cause == pixels_.end() ||
-        (cause->kind != "transposed_tile" && std::ranges::any_of(score_.faults, is_cause_itself)) ||
+        (cause->kind != "transposed_tile" &&
+         std::ranges::any_of(
+             score_.faults,
+             [](auto& fault) { return fault_kind(fault.kind).is(is_cause_itself); })) ||
         (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
@@ -728,7 +727,10 @@ class Judgement {
       const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
       if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
       score_.faults.insert(score_.faults.begin(), *cause);
-    } else if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty()) {
+    } else if (std::ranges::none_of(
+                   score_.faults,
+                   [](auto& fault) { return fault_kind(fault.kind).is(explains_pixels); }) &&
+               !pixels_.empty()) {
       // A fault in memory says more than the wrong outputs that it causes.
       add_once(score_.faults, pixels_.front());
     }
@@ -748,17 +750,27 @@ class Judgement {
   void add_errors(const Oracle& oracle, const TrialRun& run) {
     // Not a number stays the largest.
     const auto raise = [](double& most, double error) { most = error <= most ? most : error; };
+    const bool may_be_not_a_number = std::ranges::none_of(run.findings, [](const auto& finding) {
+      return finding.fault == "outside_read" || finding.fault == "absent_lane";
+    });
+    bool measures = true;
     oracle.all_of([&](const Cell& cell) {
       const auto place = std::size_t(oracle.place_of(cell));
-      const double expected = oracle.at(cell),
-                   error = is_written(run, place) ? std::abs(double(run.out[place]) - expected)
-                                                  : std::nan("");
-      raise(score_.absolute_error, error);
-      raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
-      if (const double most = oracle.tolerance(expected); most > 0)
-        raise(score_.of_tolerance, error / most);
-      score_.is_off = score_.is_off || error > oracle.rounding();
-      return !std::isnan(score_.absolute_error);
+      const double expected = oracle.at(cell), got = double(run.out[place]),
+                   error = is_written(run, place) ? std::abs(got - expected) : std::nan("");
+      // Behind an output that is no number, errors of the picture say nothing.
+      if (measures) {
+        raise(score_.absolute_error, error);
+        raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
+        if (const double most = oracle.tolerance(expected); most > 0)
+          raise(score_.of_tolerance, error / most);
+        score_.is_off = score_.is_off || error > oracle.rounding();
+        measures = !std::isnan(score_.absolute_error);
+      }
+      ++score_.outputs;
+      score_.right_outputs += std::abs(got - expected) <= oracle.allowed(expected) ? 1 : 0;
+      score_.has_not_a_number = score_.has_not_a_number || (may_be_not_a_number && std::isnan(got));
+      return true;
     });
   }
 
@@ -867,38 +879,13 @@ std::string guesses_text(const KernelFile& kernel) {
 }
 
 /// A kernel's result for one picture that has several blocks and is no square.
-struct Probe {
-  LessonScore score;
-  std::size_t outputs = 0, all = 0;  ///< that are right, and that there are
-  bool ends = true;
-  bool has_not_a_number = false;  ///< in its outputs, for a reason that nothing else tells
-};
-
-Probe probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask,
-            const LessonTask& task, const LessonWish& wish) {
+LessonScore probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask,
+                  const LessonTask& task, const LessonWish& wish) {
   const std::vector<Trial> trials = {
       make_trial(sizes_for(launch, is_slow(launch, mask), task).front(), mask, task)};
-  const Trial& trial = trials.front();
-  const TrialRun run = program.run(trial);
   Judgement judgement(trials, launch, wish, LessonProgram::kProcessorSeconds);
-  judgement.add(trial, run);
-  Probe probe;
-  probe.score = judgement.score();
-  probe.ends = run.end != TrialRun::End::too_long;
-  if (run.end != TrialRun::End::done) return probe;
-  const Oracle oracle(trial, wish.absolute, wish.relative);
-  probe.all = trial.outputs();
-  oracle.all_of([&](const Cell& cell) {
-    const double got = double(run.out[std::size_t(oracle.place_of(cell))]),
-                 expected = oracle.at(cell);
-    probe.outputs += std::abs(got - expected) <= oracle.allowed(expected) ? 1 : 0;
-    probe.has_not_a_number = probe.has_not_a_number || std::isnan(got);
-    return true;
-  });
-  for (const LessonFinding& finding : run.findings)
-    if (finding.fault == "outside_read" || finding.fault == "absent_lane")
-      probe.has_not_a_number = false;
-  return probe;
+  judgement.add(trials.front(), program.run(trials.front()));
+  return judgement.score();
 }
 
 /// Which of the masks a kernel is right under; those with which it is nearest, where it is under
@@ -914,20 +901,21 @@ Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
   Fit fit;
   std::size_t most = 0;
   for (std::size_t i = 0; i < guesses.size() && !fit.is_right && fit.ends; ++i) {
-    const Probe tried = probe(program, launch, guesses[i].masks.front(), guesses[i].task, wish);
-    if (i == 0) fit.first = tried.score;
-    fit.is_right = tried.score.is_right();
+    const LessonScore tried =
+        probe(program, launch, guesses[i].masks.front(), guesses[i].task, wish);
+    if (i == 0) fit.first = tried;
+    fit.is_right = tried.is_right();
     fit.ends = tried.ends;
     // A few outputs are right by chance. Another size is no better guess where the kernel is told
     // it, nor outputs that lie inside where it writes more.
     const bool is_other =
         i > 0 && guesses[i].masks.size() > 1 && guesses[i].task == guesses[0].task;
-    const bool writes_more = i > 0 && guesses[i].task.is_valid && !tried.score.faults.empty() &&
-                             tried.score.faults.front().kind == "outside_write";
-    const bool is_near =
-        tried.outputs > most && 2 * tried.outputs > tried.all && !is_other && !writes_more;
+    const bool writes_more = i > 0 && guesses[i].task.is_valid && !tried.faults.empty() &&
+                             tried.faults.front().kind == "outside_write";
+    const bool is_near = tried.right_outputs > most && 2 * tried.right_outputs > tried.outputs &&
+                         !is_other && !writes_more;
     if (!fit.is_right && !is_near) continue;
-    most = tried.outputs;
+    most = tried.right_outputs;
     fit.guess = i;
   }
   return fit;

@@ -23,6 +23,9 @@ struct LessonScore {
   double absolute_error = 0, relative_error = 0;
   double of_tolerance = 0;  ///< by how much of the tolerance, where the person says one
   bool is_off = false;      ///< by more than roundings
+  std::size_t outputs = 0, right_outputs = 0;  ///< of the runs that came to their end
+  bool ends = true;                            ///< every run did
+  bool has_not_a_number = false;  ///< among outputs, for a reason that nothing else tells
 
   bool is_right() const { return right == pictures; }
 };

@@ -1,10 +1,9 @@
 #include "src/lab/try/kernel_file.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <regex>
@@ -19,6 +18,7 @@ namespace {
 using namespace tokens;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of a kernel's file
+constexpr auto kNowhere = std::string_view::npos;
 constexpr std::size_t kMostName = 60;  ///< characters of a name that says something
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
@@ -26,131 +26,34 @@ void blank(std::string& text, std::size_t begin, std::size_t end) {
     if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
 }
 
-/// Where a string or a character ends that begins at `begin`; a line's end ends it, too.
-std::size_t end_of_quoted(std::string_view text, std::size_t begin) {
-  std::size_t i = begin + 1;
-  while (i < text.size() && text[i] != text[begin] && text[i] != '\n')
-    i += text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n' ? 2 : 1;
-  return i < text.size() && text[i] == text[begin] ? i + 1 : i;
+void blank(std::string& text, const Token& token) {
+  blank(text, token.at, token.at + token.text.size());
 }
 
-/// Where a word or a number ends. Quotes separate the digits of a number.
-std::size_t end_of_word(std::string_view text, std::size_t begin) {
-  const bool is_number = !is_word(text[begin]) || is_digit(text[begin]);
-  std::size_t i = begin + 1;
-  while (i < text.size() &&
-         (is_word(text[i]) || (is_number && text[i] == '.') ||
-          (is_number && text[i] == '\'' && i + 1 < text.size() && is_word(text[i + 1]))))
-    ++i;
-  return i;
-}
-
-/// Where a raw string ends whose quote is at `quote`; `quote` where none begins there.
-std::size_t end_of_raw(std::string_view text, std::size_t quote) {
-  constexpr std::size_t kMostDelimiter = 16;
-  const std::size_t open = text.find_first_of("()\\ \n", quote);
-  if (open == text.npos || text[open] != '(' || open - quote - 1 > kMostDelimiter) return quote;
-  const std::string close = ")" + std::string(text.substr(quote + 1, open - quote - 1)) + "\"";
-  const std::size_t end = text.find(close, open);
-  return end == text.npos ? text.size() : end + close.size();
-}
-
-/// The text with blanks for comments, strings and characters, so that nothing reads the words in
-/// them.
-std::string code_alone(const std::string& text) {
-  // A backslash at a line's end joins it with the next line, wherever it stands.
-  std::string joined;
-  std::vector<std::size_t> places;  // of its characters
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::size_t next =
-        text[i] == '\\' ? text.find_first_not_of(" \t\r\f\v", i + 1) : text.npos;
-    if (next != text.npos && text[next] == '\n') {
-      i = next;
-      continue;
-    }
-    joined += text[i];
-    places.push_back(i);
+/// Blanks lines that include a header whose name begins like that.
+void blank_includes(std::string& text, const Code& code,
+                    std::initializer_list<std::string_view> names) {
+  for (const Tokens line : code.directives) {
+    if (!is(line, 0, "include")) continue;
+    const std::size_t end = std::min(text.find('\n', line[0].at), text.size());
+    const std::string_view rest = std::string_view(text).substr(line[0].at, end - line[0].at);
+    const std::string_view header = rest.substr(std::min(rest.find_first_of("<\""), rest.size()));
+    if (std::ranges::any_of(names, [&](std::string_view name) {
+          return header.size() > 1 && header.substr(1).starts_with(name);
+        }))
+      blank(text, text.rfind('#', line[0].at), end);
   }
-  places.push_back(text.size());
-
-  std::string code = text;
-  for (std::size_t i = 0, end = 0; i < joined.size(); i = end) {
-    const std::string_view rest = std::string_view(joined).substr(i);
-    std::size_t blank_from = places[i];
-    if (rest.starts_with("//")) {
-      end = std::min(joined.find('\n', i), joined.size());
-    } else if (rest.starts_with("/*")) {
-      end = std::min(joined.find("*/", i + 2), joined.size() - 2) + 2;
-    } else if (rest[0] == '"' || rest[0] == '\'') {
-      end = end_of_quoted(joined, i);
-    } else if (is_word(rest[0]) || (rest[0] == '.' && rest.size() > 1 && is_digit(rest[1]))) {
-      end = end_of_word(joined, i);
-      const std::string_view word = rest.substr(0, end - i);
-      if (word != "R" && word != "LR" && word != "uR" && word != "UR" && word != "u8R") continue;
-      if (end == joined.size() || joined[end] != '"') continue;
-      // In a raw string a backslash joins nothing.
-      blank_from = places[end];
-      end = std::size_t(std::ranges::lower_bound(places, end_of_raw(text, blank_from)) -
-                        places.begin());
-    } else {
-      end = i + 1;
-      continue;
-    }
-    blank(code, blank_from, places[end]);
-  }
-  return code;
-}
-
-/// Whether the line has that word behind its #.
-bool is_directive(std::string_view line, std::string_view word) {
-  const std::size_t hash = line.find_first_not_of(" \t");
-  if (hash == line.npos || line[hash] != '#') return false;
-  const std::size_t begin = line.find_first_not_of(" \t", hash + 1);
-  return begin != line.npos && line.substr(begin).starts_with(word);
-}
-
-/// `#if 0`
-bool is_never(std::string_view line) {
-  std::string words;
-  for (const char c : line)
-    if (c != ' ' && c != '\t' && c != '\r') words += c;
-  return words == "#if0" || words == "#iffalse";
-}
-
-/// Calls visit(begin, end, line) for each line of the text.
-template <class Visit>
-void for_lines(const std::string& text, const Visit& visit) {
-  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
-    end = std::min(text.find('\n', at), text.size());
-    visit(at, end, std::string_view(text).substr(at, end - at));
-  }
-}
-
-/// Blanks what the preprocessor never lets through, and its own lines.
-void blank_directives(std::string& code) {
-  int depth = 0;  // of what `#if 0` leaves out
-  bool goes_on = false;
-  for_lines(code, [&](std::size_t begin, std::size_t end, std::string_view line) {
-    const std::size_t hash = line.find_first_not_of(" \t");
-    const bool is_own = goes_on || (hash != line.npos && line[hash] == '#');
-    const bool is_if = !goes_on && is_directive(line, "if");
-    if (depth > 0) {
-      if (is_if) ++depth;
-      if (is_directive(line, "endif")) --depth;
-      if (depth == 1 && (is_directive(line, "else") || is_directive(line, "elif"))) depth = 0;
-    } else if (is_if && is_never(line)) {
-      depth = 1;
-    }
-    goes_on = is_own && (line.ends_with("\\") || line.ends_with("\\\r"));
-    if (depth > 0 || is_own) blank(code, begin, end);
-  });
 }
 
 /// A function, or its declaration, at the level of the file or of a namespace.
 struct Function {
-  std::size_t begin = 0, name = 0, open = 0, close = 0;  ///< tokens; open and close: of parameters
+  std::size_t begin = 0, name = 0, open = 0;  ///< tokens; open: of its parameters
   std::size_t body = 0, end = 0;  ///< the tokens of its braces; body = end: a declaration
   std::string scope;
+
+  /// The words before its name.
+  Tokens before(Tokens all) const { return all.subspan(begin, name - begin); }
+  Tokens in_braces(Tokens all) const { return all.subspan(body, end - body); }
 };
 
 /// The functions of a file. What a macro makes is not seen.
@@ -163,116 +66,83 @@ std::vector<Function> functions_of(Tokens tokens) {
     constexpr std::size_t kMost = 200;
     const Tokens statement = tokens.subspan(begin, std::min(i - begin, kMost));
     // A template's parameters may have defaults.
-    const Tokens behind =
-        is(statement, 0, "template")
-            ? statement.subspan(
-                  std::size_t(std::ranges::find(statement, ">", &Token::text) - statement.begin()))
-            : statement;
-    if (text == "}") {
-      if (!scopes.empty()) scopes.pop_back();
+    const bool is_set = has(
+        is(statement, 0, "template") ? statement.subspan(index_of(statement, 0, ">")) : statement,
+        "=");
+    // `extern "C" {` has lost its string.
+    const bool is_scope =
+        has(statement, "namespace") || (statement.size() == 1 && statement[0].text == "extern");
+    if (text == "}" || text == ";") {
+      if (text == "}" && !scopes.empty()) scopes.pop_back();
       begin = i + 1;
-    } else if (text == ";") {
+    } else if (text == "{" && is_scope) {
+      scopes.emplace_back();
+      for (const Token& token : statement)
+        if (token.text != "namespace" && token.text != "inline" && token.text != "extern")
+          scopes.back() += token.text;
       begin = i + 1;
     } else if (text == "{") {
-      // `extern "C" {` has lost its string.
-      const bool is_scope =
-          has(statement, "namespace") || (statement.size() == 1 && statement[0].text == "extern");
-      if (is_scope) {
-        std::string name;
-        for (const Token& token : statement)
-          if (token.text != "namespace" && token.text != "inline" && token.text != "extern")
-            name += token.text;
-        scopes.push_back(name);
-        begin = i + 1;
-      } else {
-        // A struct, what is set at once, or a function that is declared in another way.
-        i = closing(tokens, i);
-        if (has(behind, "(") && !has(behind, "=")) begin = i + 1;
-      }
+      // A struct, what is set at once, or a function that is declared in another way.
+      i = closing(tokens, i);
+      if (has(statement, "(") && !is_set) begin = i + 1;
     } else if (text == "(") {
-      const std::size_t close = closing(tokens, i);
-      const bool is_attribute =
-          i > begin && (tokens[i - 1].text.starts_with("__launch_bounds__") ||
-                        tokens[i - 1].text == "__align__" || tokens[i - 1].text == "alignas" ||
-                        tokens[i - 1].text == "__attribute__" || tokens[i - 1].text == "decltype");
-      const bool is_function = i > begin && i - begin < kMost && tokens[i - 1].is_name() &&
-                               !is_attribute && !has(behind, "=") && !has(behind, "using");
-      std::size_t next = close + 1;
-      while (is_function && next < tokens.size() && tokens[next].is_name()) {
+      const std::size_t open = std::exchange(i, closing(tokens, i));
+      const Tokens last = statement.last(std::min<std::size_t>(statement.size(), 1));
+      if (i == tokens.size() || open - begin >= kMost || last.empty() || !last[0].is_name() ||
+          last[0].text.starts_with("__launch_bounds__") || is_set || has(statement, "using") ||
+          has_one(last, {"__align__", "alignas", "__attribute__", "decltype"}))
+        continue;
+      std::size_t next = i + 1;
+      while (next < tokens.size() && tokens[next].is_name()) {
         ++next;  // such as noexcept, or __launch_bounds__(256)
         if (is(tokens, next, "(")) next = closing(tokens, next) + 1;
       }
-      i = close;
-      if (!is_function || close >= tokens.size()) continue;
-      Function function{begin,
-                        std::size_t(statement.size() + begin - 1),
-                        begin + statement.size(),
-                        close,
-                        next,
-                        next,
-                        ""};
+      if (!is(tokens, next, "{") && !is(tokens, next, ";")) continue;
+      i = is(tokens, next, "{") ? closing(tokens, next) : next;
+      functions.push_back({begin, open - 1, open, next, i, ""});
       for (const std::string& scope : scopes)
-        if (!scope.empty()) function.scope += (function.scope.empty() ? "" : "::") + scope;
-      if (is(tokens, next, "{")) {
-        function.end = closing(tokens, next);
-        functions.push_back(function);
-        i = function.end;
-        begin = i + 1;
-      } else if (is(tokens, next, ";")) {
-        functions.push_back(function);
-        i = next;
-        begin = i + 1;
-      }
+        if (std::string& whole = functions.back().scope; !scope.empty())
+          whole += (whole.empty() ? "" : "::") + scope;
+      begin = i + 1;
     }
   }
   return functions;
+}
+
+/// The first of the names that stand before that token with nothing between.
+std::size_t names_before(Tokens tokens, std::size_t i) {
+  while (i > 0 && tokens[i - 1].is_name()) --i;
+  return i;
 }
 
 /// A parameter of the kernel.
 struct Parameter {
   std::size_t at = 0;  ///< of its first character
   std::string name;
-  std::vector<std::string_view> type;
+  std::vector<std::string> type;
   bool is_pointer = false, is_const = false;
 
-  bool has(std::initializer_list<std::string_view> words) const {
+  bool is_of(std::initializer_list<std::string_view> words) const {
     return std::ranges::any_of(
-        type, [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); });
+        type, [&](std::string_view word) { return std::ranges::count(words, word) > 0; });
   }
 };
 
-/// The parameters between two brackets.
-std::vector<Parameter> parameters_of(Tokens tokens, std::size_t open, std::size_t close) {
+/// The parameters in those brackets.
+std::vector<Parameter> parameters_of(Tokens brackets) {
   std::vector<Parameter> parameters;
-  Parameter parameter;
-  const auto add = [&] {
-    if (!parameter.name.empty()) parameters.push_back(parameter);
-    parameter = {};
-  };
-  for (std::size_t i = open + 1; i < close; ++i) {
-    const Token& token = tokens[i];
-    if (token.text == ",") {
-      add();
-      continue;
-    }
-    if (parameter.type.empty() && parameter.name.empty()) parameter.at = token.at;
-    if (token.text == "[") {
-      parameter.is_pointer = true;
-      i = closing(tokens, i);
-    } else if (token.text == "*") {
-      // A const behind the star belongs to the pointer.
-      if (tokens[i - 1].is_name()) parameter.type.push_back(tokens[i - 1].text);
-      parameter.is_const =
-          parameter.is_const || parameter.has({"const"}) || parameter.name == "const";
-      parameter.is_pointer = true;
-    } else if (token.is_name()) {
-      if (!parameter.name.empty() && tokens[i - 1].is_name())
-        parameter.type.push_back(tokens[i - 1].text);
-      if (token.text == "const" && !parameter.is_pointer) parameter.is_const = true;
+  for (const Tokens part : parts_of(brackets)) {
+    if (part.empty()) continue;
+    Parameter parameter{part[0].at, "", {}, has(part, "*") || has(part, "["), false};
+    // A const behind the star belongs to the pointer.
+    parameter.is_const = has(part.first(index_of(part, 0, "*")), "const");
+    for (const Token& token : part.first(index_of(part, 0, "["))) {
+      if (!token.is_name()) continue;
+      if (!parameter.name.empty()) parameter.type.push_back(parameter.name);
       parameter.name = token.text;
     }
+    if (!parameter.name.empty()) parameters.push_back(parameter);
   }
-  add();
   return parameters;
 }
 
@@ -324,23 +194,19 @@ bool writes_to(Tokens all, std::string_view name) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].text != name) continue;
     const Tokens body = all.first(std::min(i + kMost, all.size()));
+    const auto before = [&](std::size_t k) { return k <= i ? body[i - k].text : "("; };
+    const std::size_t bracket = before(1) == "&" ? 2 : 1;
+    if (before(bracket) == "(" && before(bracket + 1).starts_with("atomic")) return true;
     std::size_t next = i + 1;
     while (is(body, next, "[")) next = closing(body, next) + 1;
-    const bool is_atomic =
-        (i > 0 && body[i - 1].text == "(" && i > 1 && body[i - 2].text.starts_with("atomic")) ||
-        (i > 1 && body[i - 1].text == "&" && i > 2 && body[i - 3].text.starts_with("atomic"));
-    if (is_atomic) return true;
-    const bool has_star = i > 0 && body[i - 1].text == "*" &&
-                          (i == 1 || !(body[i - 2].is_name() || body[i - 2].text == "]" ||
-                                       body[i - 2].text == ")" || is_digit(body[i - 2].text[0])));
+    const std::string_view left = before(2);
+    const bool has_star = before(1) == "*" && left != "]" && left != ")" && !is_word(left[0]);
     if (next == i + 1 && !has_star) {
       // *(P + i) = ...
-      if (i < 2 || body[i - 1].text != "(" || body[i - 2].text != "*") continue;
+      if (i < 2 || before(1) != "(" || before(2) != "*") continue;
       next = closing(body, i - 1) + 1;
     }
-    if (next < body.size() &&
-        std::string_view("+-*/").find(body[next].text[0]) != std::string_view::npos)
-      ++next;
+    if (next < body.size() && std::string_view("+-*/").find(body[next].text[0]) != kNowhere) ++next;
     if (is(body, next, "=") && !is(body, next + 1, "=")) return true;
   }
   return false;
@@ -356,11 +222,11 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
     if (!parameter.is_pointer) continue;
-    const bool is_other = parameter.has(
+    const bool is_other = parameter.is_of(
         {"char",     "int",   "short",  "long",    "unsigned", "signed",   "double",  "bool",
          "void",     "uchar", "uint",   "uint8_t", "int8_t",   "uint16_t", "int16_t", "int32_t",
          "uint32_t", "half",  "__half", "float2",  "float3",   "float4",   "uchar3",  "uchar4"});
-    if (is_other && !parameter.has({"float"}))
+    if (is_other && !parameter.is_of({"float"}))
       fail(parameter, "samples and weights are floats; write float* " + parameter.name);
     pointers.push_back(i);
   }
@@ -444,8 +310,7 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
     const bool is_size = roles[i] == mask_width || roles[i] == mask_height ||
                          roles[i] == mask_depth || roles[i] == radius;
     // A size that is not made use of is that of the array, which is written down beside it.
-    if (is_size && (has_mask || convfilt::has(body, parameters[i].name)))
-      kernel.is_told_size = true;
+    if (is_size && (has_mask || has(body, parameters[i].name))) kernel.is_told_size = true;
   }
 }
 
@@ -462,16 +327,12 @@ struct TemplateHead {
 template <class Fail>
 TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std::string>& said,
                            const Fail& fail) {
-  const auto find = [&](std::size_t from, std::size_t end, std::string_view text) {
-    const Tokens part = all.subspan(from, end - from);
-    return from + std::size_t(std::ranges::find(part, text, &Token::text) - part.begin());
-  };
-  const std::size_t close = find(begin, all.size(), ">");
+  const std::size_t close = index_of(all, begin, ">");
   TemplateHead head{begin, close + 1, "", ""};
   std::size_t number = 0;
   for (std::size_t i = begin + 2, end; i < close; i = end + 1, ++number) {
-    end = find(i, close, ",");
-    const std::size_t equals = find(i, end, "=");
+    end = index_of(all.first(close), i, ",");
+    const std::size_t equals = index_of(all.first(end), i, "=");
     const Token& name = all[equals - 1];
     const bool is_type = all[i].text == "typename" || all[i].text == "class";
     std::string value = "float", type;
@@ -496,66 +357,28 @@ std::vector<const Token*> constant_arrays(Tokens tokens) {
   std::vector<const Token*> arrays;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "__constant__") continue;
-    std::size_t begin = i, end = i;
-    while (begin > 0 && tokens[begin - 1].is_name()) --begin;
-    while (end < tokens.size() && tokens[end].text != "[" && tokens[end].text != ";" &&
-           tokens[end].text != "=" && tokens[end].text != "(")
+    std::size_t end = i + 1;
+    while (end < tokens.size() && std::string_view("[;=(").find(tokens[end].text) == kNowhere)
       ++end;
     if (!is(tokens, end, "[") || end == i + 1) continue;
-    bool is_other = false;
-    for (std::size_t k = begin; k + 1 < end; ++k)
-      for (const std::string_view word :
-           {"int", "char", "short", "long", "unsigned", "double", "bool"})
-        is_other = is_other || tokens[k].text == word;
-    if (!is_other) arrays.push_back(&tokens[end - 1]);
+    const std::size_t begin = names_before(tokens, i);
+    if (!has_one(tokens.subspan(begin, end - 1 - begin),
+                 {"int", "char", "short", "long", "unsigned", "double", "bool"}))
+      arrays.push_back(&tokens[end - 1]);
   }
   return arrays;
-}
-
-/// Whether a line includes a header whose name begins like that.
-bool includes(std::string_view line, std::initializer_list<std::string_view> names) {
-  const std::size_t open = line.find_first_of("<\"");
-  return is_directive(line, "include") && open != line.npos &&
-         std::ranges::any_of(
-             names, [&](std::string_view name) { return line.substr(open + 1).starts_with(name); });
-}
-
-/// Headers that the host does not need: CUDA's, and those that courses have around it.
-bool is_left_out(std::string_view line) {
-  return includes(line,
-                  {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
-                   "vector_types.h", "helper_", "math_constants.h", "sm_"});
-}
-
-/// Headers for the host part of homework, which are not here.
-bool is_courses(std::string_view line) {
-  return includes(line, {"wb.h", "gputk.h"});
-}
-
-void blank_lines(std::string& text, bool (*is_blank)(std::string_view line)) {
-  for_lines(text, [&](std::size_t begin, std::size_t end, std::string_view line) {
-    if (is_blank(line)) blank(text, begin, end);
-  });
-}
-
-/// The macros that stand for __global__.
-std::vector<std::string> macros_for_kernels(const std::string& code) {
-  std::vector<std::string> names;
-  for_lines(code, [&](std::size_t, std::size_t, std::string_view line) {
-    if (!is_directive(line, "define") || line.find("__global__") == line.npos) return;
-    const std::vector<Token> tokens = tokens_of(line);
-    if (tokens.size() > 3 && tokens[2].is_name()) names.emplace_back(tokens[2].text);
-  });
-  return names;
 }
 
 /// The text for the host compiler, which has the words of CUDA from elsewhere, and no memory that a
 /// block is given when it is launched: an `extern __shared__` array is called what machine.cpp
 /// calls that memory.
-std::string text_for_host(const std::string& text, Tokens tokens,
+std::string text_for_host(const std::string& text, const Code& code, Tokens tokens,
                           const std::optional<TemplateHead>& head) {
   std::string host = text;
-  constexpr std::size_t kMost = 40;  // tokens of a declaration
+  // CUDA's headers, and those that courses have around them.
+  blank_includes(host, code,
+                 {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
+                  "vector_types.h", "helper_", "math_constants.h", "sm_"});
   // From the end, so that places before stay what they are.
   for (std::size_t i = tokens.size(); i-- > 0;) {
     if (head && i == head->begin) {
@@ -564,23 +387,18 @@ std::string text_for_host(const std::string& text, Tokens tokens,
     }
     if (tokens[i].text != "__shared__" && tokens[i].text != "__constant__") continue;
     // Both words say static already, and the mask is written before the kernel runs.
-    for (std::size_t k = i; k > 0 && tokens[k - 1].is_name(); --k)
-      if (tokens[k - 1].text == "static" || tokens[k - 1].text == "const")
-        blank(host, tokens[k - 1].at, tokens[k - 1].at + tokens[k - 1].text.size());
-    for (std::size_t k = i + 1; k < tokens.size() && tokens[k].is_name(); ++k)
-      if (tokens[k].text == "static" || tokens[k].text == "const")
-        blank(host, tokens[k].at, tokens[k].at + tokens[k].text.size());
-    std::size_t end = i;
-    while (end < tokens.size() && end < i + kMost && tokens[end].text != ";") ++end;
+    for (std::size_t k = names_before(tokens, i); k < tokens.size() && tokens[k].is_name(); ++k)
+      if (tokens[k].text == "static" || tokens[k].text == "const") blank(host, tokens[k]);
+    constexpr std::size_t kMost = 40;  // tokens of a declaration
+    const std::size_t end = index_of(tokens.first(std::min(tokens.size(), i + kMost)), i, ";");
     const bool is_extern = (i > 0 && tokens[i - 1].text == "extern") || is(tokens, i + 1, "extern");
     if (is_extern && is(tokens, end, ";")) {
       host.insert(tokens[end].at, " __asm__(\"lesson_dynamic_shared\")");
-      blank(host, tokens[i].at, tokens[i].at + tokens[i].text.size());
+      blank(host, tokens[i]);
     }
     if (is(tokens, i + 1, "alignas"))
       host.replace(tokens[i + 1].at, tokens[i + 1].text.size(), "__align__");
   }
-  blank_lines(host, is_left_out);
   return host;
 }
 
@@ -619,11 +437,10 @@ std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::strin
       "cout",   "cerr",   "function", "unique_ptr", "shared_ptr", "queue", "stack"};
   for (std::size_t i = 0; i < body.size(); ++i) {
     if (body[i].text == "static") {
-      std::size_t begin = i, end = i;
-      while (begin > 0 && body[begin - 1].is_name()) --begin;
-      while (end < body.size() && !is(body, end, ";") && !is(body, end, "=")) ++end;
+      const std::size_t begin = names_before(body, i),
+                        end = std::min(index_of(body, i, ";"), index_of(body, i, "="));
       const Tokens statement = body.subspan(begin, end - begin);
-      if (!has(statement, "__shared__") && !has(statement, "const") && !has(statement, "constexpr"))
+      if (!has_one(statement, {"__shared__", "const", "constexpr"}))
         return Refusal{body[i].at,
                        "a static variable in a kernel is one for all threads of all blocks, which "
                        "overwrite each other's values; leave out static, or write __shared__ for "
@@ -667,61 +484,39 @@ std::optional<Refusal> initializer_of_shared(Tokens tokens) {
   return std::nullopt;
 }
 
-/// A number of some digits, which `at` then stands behind.
-std::optional<int> take_number(std::string_view text, std::size_t& at) {
-  const std::size_t begin = at;
-  while (at < text.size() && is_digit(text[at])) ++at;
-  if (at == begin || at - begin > 6) return std::nullopt;
-  return std::stoi(std::string(text.substr(begin, at - begin)));
-}
-
-/// "16x16", "16 x 16 x 1" or "256" at a place.
-std::vector<int> sides_at(std::string_view text, std::size_t at) {
-  static const std::regex kSides(
-      "[ \\t]*([0-9]{1,6})(?![0-9])(?:[ \\t]*x[ \\t]*([0-9]{1,6})(?![0-9])"
-      "(?:[ \\t]*x[ \\t]*([0-9]{1,6})(?![0-9]))?)?");
-  std::vector<int> sides;
-  std::cmatch found;
-  if (std::regex_search(text.data() + at, text.data() + text.size(), found, kSides,
-                        std::regex_constants::match_continuous))
-    for (std::size_t i = 1; i < found.size() && found[i].matched; ++i)
-      sides.push_back(std::stoi(found[i].str()));
-  return sides;
-}
-
-/// A line of a file that speaks of the launch, from that word on.
-struct LaunchLine {
-  std::size_t at = 0;
-  std::string_view text;
-
-  /// Where the words end, if blanks follow.
-  std::size_t behind(std::string_view words) const {
-    const std::size_t found = text.find(words);
-    return found == text.npos ? text.npos : found + words.size();
-  }
-};
-
-std::vector<LaunchLine> launch_lines(std::string_view text) {
-  constexpr std::string_view kWord = "launch:";
+/// The lines of a file that speak of the launch, each from that word on.
+std::vector<std::string_view> launch_lines(std::string_view text) {
   constexpr std::size_t kMost = 400;  // characters of a line
-  std::vector<LaunchLine> lines;
-  for (std::size_t at = 0; (at = text.find(kWord, at)) != text.npos;) {
-    const std::size_t end = std::min({text.find('\n', at), text.size(), at + kMost});
-    lines.push_back({at, text.substr(at, end - at)});
-    at = std::max(text.find('\n', at), end);
-    if (at == text.npos) break;
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; (at = text.find("launch:", at)) != text.npos;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, std::min(end - at, kMost)));
+    at = end;
   }
   return lines;
 }
 
+/// Numbers behind the first such words in a line, or before them: "16x16", "16 x 16 x 1" or "256".
+std::vector<int> numbers_at(std::string_view line, const std::string& before,
+                            const std::string& behind = "") {
+  const std::string number = "([0-9]{1,6})(?![0-9])", next = "(?:[ \\t]*x[ \\t]*" + number;
+  std::vector<int> numbers;
+  std::cmatch found;
+  if (std::regex_search(line.data(), line.data() + line.size(), found,
+                        std::regex(before + "[ \\t]*" + number + next + next + ")?)?" + behind)))
+    for (std::size_t i = 1; i < found.size() && found[i].matched; ++i)
+      numbers.push_back(std::stoi(found[i].str()));
+  return numbers;
+}
+
 /// A file's bytes. Pipes and devices may never end.
 std::string read_text(const std::string& path) {
-  struct stat about {};
-  const bool is_there = ::stat(path.c_str(), &about) == 0;
-  if (is_there && !S_ISREG(about.st_mode))
+  std::error_code error;
+  const std::filesystem::file_status about = std::filesystem::status(path, error);
+  if (exists(about) && !is_regular_file(about))
     throw NoVerdictError(quoted_name(path) + " is no file that holds a kernel");
   std::ifstream file(path, std::ios::binary);
-  if (!is_there || !file)
+  if (!exists(about) || !file)
     throw NoVerdictError("cannot read " + quoted_name(path) + "; check its name and folder");
   std::string text(kMostBytes + 1, '\0');
   file.read(text.data(), std::streamsize(text.size()));
@@ -929,6 +724,12 @@ int KernelFile::line_at(std::size_t at) const {
   return int(1 + std::ranges::count(std::string_view(text).substr(0, at), '\n'));
 }
 
+void KernelFile::refuse(const std::string& why, int line, bool is_compilers) const {
+  const std::string place =
+      line > 0 ? printable_name(path) + ":" + std::to_string(line) : quoted_name(path);
+  throw KernelRefused(place + ": " + why, line, why, is_compilers);
+}
+
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   KernelFile kernel;
   kernel.path = path;
@@ -941,14 +742,13 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     refuse("is UTF-16; save it as UTF-8");
   // Complaints show lines of this text.
   std::string shown = kernel.text;
-  for (char& c : shown) {
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    char& c = shown[i];
     const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (!is_control || c == '\t' || c == '\n') continue;
-    if (c != '\r' && c != '\f' && c != '\v') refuse("is no text");
-    if (c != '\r') c = ' ';
+    if (is_control && std::string_view("\t\n\r\f\v").find(c) == kNowhere) refuse("is no text");
+    const bool is_line_end = c == '\r' && (i + 1 == shown.size() || shown[i + 1] == '\n');
+    if (is_control && c != '\t' && c != '\n' && !is_line_end) c = ' ';
   }
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    if (shown[i] == '\r' && i + 1 < shown.size() && shown[i + 1] != '\n') shown[i] = ' ';
   const SourceText source(shown, path);
   const auto line_at = [&](std::size_t at) { return kernel.line_at(at); };
   const auto fail_at = [&](std::size_t at, const std::string& why) {
@@ -959,31 +759,31 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     }
   };
 
-  blank_lines(kernel.text, is_courses);
-  std::string code = code_alone(kernel.text);
-  const std::vector<std::string> macros = macros_for_kernels(code);
-  const auto is_kernels = [&](const Token& token) {
-    return token.text == "__global__" || std::ranges::count(macros, token.text) > 0;
-  };
-  const std::string whole = code;
-  blank_directives(code);
-  const std::vector<Token> all = tokens_of(code);
+  const auto code = std::make_shared<const Code>(kernel.text);
+  // For the host part of homework, which is not here.
+  blank_includes(kernel.text, *code, {"wb.h", "gputk.h"});
+  std::vector<Token> all = code->tokens;
   const Tokens tokens(all);
+  const auto is_kernels = [&](const Token& token) {
+    return token.text == "__global__" ||
+           std::ranges::any_of(code->directives, [&](const Tokens line) {
+             return is(line, 0, "define") && is(line, 1, token.text) && has(line, "__global__");
+           });
+  };
   const Function* found = nullptr;
   const std::vector<Function> functions = functions_of(tokens);
   for (const Function& function : functions) {
-    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
+    const Tokens before = function.before(tokens);
     if (std::ranges::none_of(before, is_kernels)) {
       // Some of the host's functions would not compile without CUDA.
-      const Tokens body = tokens.subspan(function.body, function.end - function.body);
+      const Tokens body = function.in_braces(tokens);
       bool is_hosts = tokens[function.name].text == "main" && function.body != function.end;
       for (std::size_t i = 0; i < body.size() && !has(before, "__device__"); ++i)
-        is_hosts = is_hosts || (is(body, i, "<") && is(body, i + 1, "<") && is(body, i + 2, "<")) ||
-                   body[i].text.starts_with("cuda") || body[i].text.starts_with("wb");
+        is_hosts = is_hosts || is_sign(body, i, "<<<") || body[i].text.starts_with("cuda") ||
+                   body[i].text.starts_with("wb");
       if (is_hosts && function.end < tokens.size()) {
-        const std::size_t begin = tokens[function.begin].at, end = tokens[function.end].at + 1;
-        blank(kernel.text, begin, end);
-        blank(code, begin, end);
+        blank(kernel.text, tokens[function.begin].at, tokens[function.end].at + 1);
+        for (std::size_t i = function.begin; i <= function.end; ++i) all[i].text = " ";
       }
       continue;
     }
@@ -1003,7 +803,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
         "width, int height)");
   kernel.kernel = tokens[found->name].text;
   kernel.scope = found->scope;
-  const std::shared_ptr<HostLaunch> host = HostLaunch::find(whole, kernel.kernel);
+  const std::shared_ptr<HostLaunch> host = HostLaunch::find(code, kernel.kernel);
   std::optional<TemplateHead> head;
   if (is(tokens, found->begin, "template")) {
     head =
@@ -1013,13 +813,14 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     kernel.template_arguments = head->arguments;
   }
   kernel.is_closed = found->end < tokens.size();
-  if (const std::size_t launch = code.find("<<<"); launch != code.npos)
-    fail_at(launch,
-            "code for the host, which launches a kernel; leave the kernel alone in the file");
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i)
+    if (is_sign(tokens, i, "<<<") && tokens[i + 2].at == tokens[i].at + 2)
+      fail_at(tokens[i].at,
+              "code for the host, which launches a kernel; leave the kernel alone in the file");
 
   const std::size_t brackets = tokens[found->open].at;
-  const Tokens body = tokens.subspan(found->body, found->end - found->body);
-  choose_arguments(kernel, parameters_of(tokens, found->open, found->close), body,
+  const Tokens body = found->in_braces(tokens);
+  choose_arguments(kernel, parameters_of(inside(tokens, found->open)), body,
                    [&](const Parameter& parameter, const std::string& why) {
                      fail_at(parameter.at > 0 ? parameter.at : brackets, why);
                    });
@@ -1035,41 +836,38 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
               "a second __constant__ array; leave one, so that it is clear which holds the mask");
   }
 
-  const auto before_name = [&](const Function& function) {
-    return tokens.subspan(function.begin, function.name - function.begin);
-  };
-  const auto is_for_device = [&](const Function& function) {
-    return &function == found || has(before_name(function), "__device__");
-  };
   std::vector<std::string_view> hosts;
-  for (const Function& function : functions)
-    if (is_plainly_hosts(before_name(function))) hosts.push_back(tokens[function.name].text);
-  for (const Function& function : functions)
-    if (!is_plainly_hosts(before_name(function))) std::erase(hosts, tokens[function.name].text);
+  for (const bool is_plain : {true, false})
+    for (const Function& function : functions) {
+      if (is_plainly_hosts(function.before(tokens)) != is_plain) continue;
+      if (is_plain)
+        hosts.push_back(tokens[function.name].text);
+      else
+        std::erase(hosts, tokens[function.name].text);
+    }
   bool uses_std = false;
   for (std::size_t i = 2; i < tokens.size(); ++i)
     uses_std = uses_std || (tokens[i].text == "std" && tokens[i - 1].text == "namespace" &&
                             tokens[i - 2].text == "using");
   std::optional<Refusal> refusal = initializer_of_shared(tokens);
   for (const Function& function : functions) {
-    if (!is_for_device(function) || function.end >= tokens.size()) continue;
+    const Tokens before = function.before(tokens);
+    const bool is_for_device = &function == found || has(before, "__device__");
+    if (!is_for_device || function.end >= tokens.size()) continue;
     kernel.device_lines.emplace_back(line_at(tokens[function.begin].at),
                                      line_at(tokens[function.end].at));
     // nvcc only warns of what is for both.
-    if (!refusal && !has(before_name(function), "__host__"))
-      refusal = refused_by_nvcc(tokens.subspan(function.body, function.end - function.body), hosts,
-                                uses_std);
+    if (!refusal && !has(before, "__host__"))
+      refusal = refused_by_nvcc(function.in_braces(tokens), hosts, uses_std);
   }
   if (refusal) fail_at(refusal->at, refusal->why);
-  for (const Token& token : tokens) {
-    if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
-      kernel.assembler_line = line_at(token.at);
-    if (kernel.shared_line == 0 && token.text == "__shared__")
-      kernel.shared_line = line_at(token.at);
-  }
-
-  for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
-    kernel.has_short = kernel.has_short || has(tokens, word);
+  const auto first_line = [&](std::size_t i) {
+    return i < tokens.size() ? line_at(tokens[i].at) : 0;
+  };
+  kernel.assembler_line =
+      first_line(std::min(index_of(tokens, 0, "asm"), index_of(tokens, 0, "__asm__")));
+  kernel.shared_line = first_line(index_of(tokens, 0, "__shared__"));
+  kernel.has_short = has_one(tokens, {"short", "int16_t", "uint16_t", "ushort"});
   for (std::size_t i = 0; i + 2 < body.size(); ++i) {
     const auto parameter = std::ranges::find(kernel.parameters, body[i].text);
     if (parameter == kernel.parameters.end()) continue;
@@ -1082,43 +880,41 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
                                                 is(body, i + 1, "+") && is(body, i + 2, "1"));
     // k < channels, x < width * channels, i % channels
     for (std::size_t k = i;
-         k-- > 0 && std::string_view(";{})&?").find(body[k].text[0]) == std::string_view::npos;)
+         k-- > 0 && std::string_view(";{})&?").find(body[k].text[0]) == kNowhere;)
       kernel.has_channels = kernel.has_channels || (given == KernelArgument::channels &&
                                                     (body[k].text == "<" || body[k].text == "%"));
   }
-  kernel.host_text = text_for_host(kernel.text, tokens, head);
+  kernel.host_text = text_for_host(kernel.text, *code, tokens, head);
 
-  const std::vector<LaunchLine> lines = launch_lines(shown);
-  const auto sides_in = [&](const LaunchLine& line, std::size_t at) -> std::optional<BlockSides> {
-    const std::vector<int> sides = sides_at(line.text, at);
-    if (sides.empty()) return std::nullopt;
-    if (sides.size() > 2 && sides[2] != 1 && kernel.dimensions != 3)
-      fail_at(line.at, "a block of three dimensions, and the kernel is not told a depth");
-    return BlockSides{{sides[0], sides.size() > 1 ? sides[1] : 0}, sides.size() > 2 ? sides[2] : 1};
-  };
   std::optional<BlockSides> block = wish.block, outputs = wish.outputs;
   std::optional<int> shared = wish.shared_bytes;
   bool clears_out = wish.clears_out;
   std::size_t said_at = 0, shared_at = 0;
-  for (const LaunchLine& line : lines) {
-    const std::size_t at = line.behind("block ");
-    if (!wish.block && !block && at != line.text.npos) {
-      block = sides_in(line, at);
-      said_at = line.at;
+  for (const std::string_view line : launch_lines(shown)) {
+    const auto at = std::size_t(line.data() - shown.data());
+    const auto sides_behind = [&](const std::string& words) -> std::optional<BlockSides> {
+      std::vector<int> sides = numbers_at(line, words);
+      if (sides.empty()) return std::nullopt;
+      if (sides.size() > 2 && sides[2] != 1 && kernel.dimensions != 3)
+        fail_at(at, "a block of three dimensions, and the kernel is not told a depth");
+      const bool is_row = sides.size() == 1;
+      sides.resize(3, 1);
+      return BlockSides{{sides[0], is_row ? 0 : sides[1]}, sides[2]};
+    };
+    if (!wish.block && !block) {
+      block = sides_behind("block ");
+      if (block) said_at = at;
     }
-    const std::size_t each = line.behind("for each ");
-    if (!wish.block && !outputs && each != line.text.npos) {
-      outputs = sides_in(line, each);
-      kernel.launch.line = line_at(line.at);
+    if (!wish.block && !outputs) {
+      outputs = sides_behind("for each ");
+      if (outputs) kernel.launch.line = line_at(at);
     }
-    if (const std::size_t bytes = line.text.find(" bytes of shared");
-        bytes != line.text.npos && !shared) {
-      std::size_t begin = bytes;
-      while (begin > 0 && is_digit(line.text[begin - 1])) --begin;
-      shared = take_number(line.text, begin);
-      shared_at = line.at;
+    if (const auto bytes = numbers_at(line, "(?:^|[^0-9])", " bytes of shared");
+        bytes.size() == 1 && !shared) {
+      shared = bytes[0];
+      shared_at = at;
     }
-    clears_out = clears_out || line.behind("out cleared") != line.text.npos;
+    clears_out = clears_out || line.find("out cleared") != line.npos;
   }
   if (!block && host) {
     take_launch(kernel, *host, block, outputs, shared);

@@ -95,6 +95,8 @@ struct KernelFile {
 
   bool takes(KernelArgument argument) const;
   int line_at(std::size_t at) const;  ///< the line of that character
+  /// Throws KernelRefused with the file's name, and that line where it is not 0.
+  [[noreturn]] void refuse(const std::string& why, int line = 0, bool is_compilers = false) const;
 };
 
 /// There is nothing to try in a kernel's file, as it stands. what() has the place; `line` is 0

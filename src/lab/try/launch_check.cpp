@@ -11,26 +11,31 @@ namespace {
 
 /// The numbers of the launch for a picture.
 HostLaunch::Numbers numbers_for(const KernelFile& kernel, const Trial& trial, int times = 1) {
+  using enum KernelArgument;
+  // In the order of KernelArgument.
+  const int values[] = {0,
+                        0,
+                        0,
+                        trial.width * times,
+                        trial.height * times,
+                        trial.depth * times,
+                        trial.mask.width,
+                        trial.mask_height(),
+                        trial.mask_depth,
+                        trial.out_width() * times,
+                        trial.out_height() * times,
+                        trial.out_depth() * times,
+                        trial.mask.width / 2,
+                        trial.channels};
   HostLaunch::Numbers numbers;
   const std::vector<std::string>& names = kernel.host->arguments;
   for (std::size_t i = 0; i < std::min(kernel.arguments.size(), names.size()); ++i) {
-    if (names[i].empty()) continue;
-    HostLaunch::Values& mask =
-        kernel.is_told_size && !kernel.host->is_constant(i) ? numbers.sides : numbers.given;
-    switch (kernel.arguments[i]) {
-      case KernelArgument::width: numbers.sides[names[i]] = trial.width * times; break;
-      case KernelArgument::height: numbers.sides[names[i]] = trial.height * times; break;
-      case KernelArgument::depth: numbers.sides[names[i]] = trial.depth * times; break;
-      case KernelArgument::out_width: numbers.sides[names[i]] = trial.out_width() * times; break;
-      case KernelArgument::out_height: numbers.sides[names[i]] = trial.out_height() * times; break;
-      case KernelArgument::out_depth: numbers.sides[names[i]] = trial.out_depth() * times; break;
-      case KernelArgument::channels: numbers.sides[names[i]] = trial.channels; break;
-      case KernelArgument::mask_width: mask[names[i]] = trial.mask.width; break;
-      case KernelArgument::mask_height: mask[names[i]] = trial.mask_height(); break;
-      case KernelArgument::mask_depth: mask[names[i]] = trial.mask_depth; break;
-      case KernelArgument::radius: mask[names[i]] = trial.mask.width / 2; break;
-      default: break;
-    }
+    const KernelArgument argument = kernel.arguments[i];
+    if (names[i].empty() || argument <= mask) continue;
+    const bool is_of_mask =
+        argument == radius || (argument >= mask_width && argument <= mask_depth);
+    const bool is_given = is_of_mask && (!kernel.is_told_size || kernel.host->is_constant(i));
+    (is_given ? numbers.given : numbers.sides)[names[i]] = values[std::size_t(argument)];
   }
   return numbers;
 }
@@ -111,22 +116,18 @@ LaunchCheck check_launch(const KernelFile& kernel, const LessonProgram& program,
       return "a line of " + std::to_string(trial.width) + " samples";
     return "a picture of " + to_string(BlockSides{{trial.width, trial.height}, trial.depth});
   };
-  if (!kernel.assumed.empty())
-    check.remarks.push_back({"launch", line,
-                             kernel.assumed + "; " + to_string(launch.block) +
-                                 " threads are assumed, and --block says another"});
-  if (host.times > 1)
-    check.remarks.push_back({"launch", line,
-                             "the file launches the kernel " + std::to_string(host.times) +
-                                 " times, and only this launch is judged"});
-  if (!kernel.assumed_shared.empty())
-    check.remarks.push_back({"launch", line, kernel.assumed_shared});
+  for (const auto& [is_there, text] :
+       {std::pair(!kernel.assumed.empty(), kernel.assumed + "; " + to_string(launch.block) +
+                                               " threads are assumed, and --block says another"),
+        {host.times > 1, "the file launches the kernel " + std::to_string(host.times) +
+                             " times, and only this launch is judged"},
+        {!kernel.assumed_shared.empty(), kernel.assumed_shared}})
+    if (is_there) check.remarks.push_back({"launch", line, text});
   if (host.is_exchanged) {
-    check.fault = LessonSentence{
-        "launch", line,
-        host.function +
-            " launches <<<block, grid>>>: grid and block are exchanged, and the grid "
-            "comes first"};
+    check.fault = {"launch", line,
+                   host.function +
+                       " launches <<<block, grid>>>: grid and block are exchanged, and the grid "
+                       "comes first"};
     return check;
   }
   const HostLaunch::Numbers own;

@@ -309,15 +309,13 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
 
   const double expected = oracle.at(first), more = got(first) - expected,
                times = got(first) / expected;
-  char number[40];
   if (wrong.size() == all && all > 1 && every([&](const Cell& cell) {
         const double is_off = got(cell) - oracle.at(cell);
         return std::abs(is_off - more) <= oracle.allowed(0) + std::abs(more) * 1e-5;
       })) {
-    std::snprintf(number, sizeof number, "%.4g", std::abs(more));
     return {"offset", 0,
-            std::string("all outputs are ") + number + (more > 0 ? " too large" : " too small") +
-                ": the sum does not begin at 0"};
+            "all outputs are " + with_format("%.4g", std::abs(more)) +
+                (more > 0 ? " too large" : " too small") + ": the sum does not begin at 0"};
   }
   if (all > kFew && 2 * wrong.size() > all && std::abs(times) > 1e-6 &&
       every([&](const Cell& cell) {
@@ -325,10 +323,9 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
         return std::abs(got(cell) - should_be) <=
                oracle.allowed(0) + (oracle.allowed(0) + std::abs(should_be)) * 1e-4;
       })) {
-    std::snprintf(number, sizeof number, "%.4g", times);
     const bool is_mean = std::abs(times * double(mask.weights.size()) - 1) < 1e-3;
     return cause("factor",
-                 std::string("all outputs are ") + number + " times what they should be" +
+                 "all outputs are " + with_format("%.4g", times) + " times what they should be" +
                      (is_mean ? ": they are divided by the number of weights, which apply as they "
                                 "stand"
                               : ""));
@@ -348,10 +345,10 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
                 " are wrong, and none of the first outputs of threads: a sum, or an index, is "
                 "not set anew for each output of a thread"};
 
-  char numbers[80];
-  std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(first), expected);
-  const std::string example =
-      "as at " + pixel(trial, first) + ", which is " + (written(first) ? numbers : "not written");
+  const std::string example = "as at " + pixel(trial, first) + ", which is " +
+                              (written(first) ? with_format("%.6g", got(first)) + " and not " +
+                                                    with_format("%.6g", expected)
+                                              : "not written");
 
   // The lowest and the highest output that is written, where outputs should be beyond.
   double lowest = got(first), highest = lowest;

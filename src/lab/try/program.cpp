@@ -162,11 +162,9 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     const bool is_assemblers = all_said.find("Assembler messages:") != all_said.npos ||
                                all_said.find("<inline asm>") != all_said.npos;
     if (kernel_.assembler_line > 0 && is_assemblers) {
-      const std::string why =
-          "inline assembler of a GPU, which the host does not know; write it in CUDA C++";
-      throw KernelRefused(
-          printable_name(kernel_.path) + ":" + std::to_string(kernel_.assembler_line) + ": " + why,
-          kernel_.assembler_line, why, true);
+      kernel_.refuse(
+          "inline assembler of a GPU, which the host does not know; write it in CUDA C++",
+          kernel_.assembler_line, true);
     }
     const std::string words_said = complaint(all_said, copy.string(), kernel_.path);
     // An error in the library is no fault of the student's, whose file calls its functions.
@@ -207,10 +205,8 @@ void LessonProgram::refuse_variable_arrays(const std::string& said, const std::s
     const int number = std::atoi(line.c_str() + copy.size() + 1);
     for (const auto& [first, last] : kernel_.device_lines) {
       if (number < first || number > last) continue;
-      const std::string why =
-          "the length of an array is no constant, which nvcc refuses in a kernel";
-      throw KernelRefused(printable_name(kernel_.path) + ":" + std::to_string(number) + ": " + why,
-                          number, why, true);
+      kernel_.refuse("the length of an array is no constant, which nvcc refuses in a kernel",
+                     number, true);
     }
   }
 }
@@ -223,42 +219,37 @@ MaskRoom LessonProgram::mask_room() const {
   std::istringstream words(contents_of(report));
   std::string word;
   words >> word;
-  const auto refuse = [&](const std::string& why) {
-    throw KernelRefused(quoted_name(kernel_.path) + ": " + why, 0, why);
-  };
   if (word == "error") {
     std::string why;
     std::getline(words >> std::ws, why);
-    refuse(why);
+    kernel_.refuse(why);
   }
   if (ended.code() != 0 || word != "room")
-    refuse("its process ends before the kernel runs: what is set at the start of the file fails");
+    kernel_.refuse(
+        "its process ends before the kernel runs: what is set at the start of the file fails");
   int shared = 0;
   words >> room.weights >> room.planes >> room.rows >> room.columns >> shared;
   if (shared + kernel_.launch.shared_bytes > kMostShared) {
-    const std::string why = "a block wants " +
-                            std::to_string(shared + kernel_.launch.shared_bytes) +
-                            " bytes of shared memory, and has " + std::to_string(kMostShared) +
-                            ": nvcc refuses larger arrays, so make the tile smaller";
-    throw KernelRefused(
-        printable_name(kernel_.path) + ":" + std::to_string(kernel_.shared_line) + ": " + why,
-        kernel_.shared_line, why);
+    kernel_.refuse("a block wants " + std::to_string(shared + kernel_.launch.shared_bytes) +
+                       " bytes of shared memory, and has " + std::to_string(kMostShared) +
+                       ": nvcc refuses larger arrays, so make the tile smaller",
+                   kernel_.shared_line);
   }
   return room;
 }
 
 int LessonProgram::line_of(const std::string& code) const {
   if (code == "0") return 0;
+  const auto [found, is_new] = lines_.try_emplace(code, 0);
+  if (!is_new) return found->second;
   const fs::path said = folder_.path() / "line";
   run_process({"addr2line", "-i", "-e", (folder_.path() / "program").string(), "0x" + code}, said,
               {.seconds = 20});
   // The innermost line of the file; what it calls of a library lies elsewhere.
-  std::istringstream lines(contents_of(said));
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find("kernel.cu:");
-    if (at != line.npos) return std::atoi(line.c_str() + at + std::strlen("kernel.cu:"));
-  }
-  return 0;
+  const std::string lines = contents_of(said), file = "kernel.cu:";
+  if (const std::size_t at = lines.find(file); at != lines.npos)
+    found->second = std::atoi(lines.c_str() + at + file.size());
+  return found->second;
 }
 
 TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>& blocks) const {
@@ -307,11 +298,6 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
       finding.place.line = line_of(code);
       finding.other.line = line_of(others_code);
       result.findings.push_back(finding);
-    } else if (kind == "counts") {
-      Counts& c = result.counts;
-      text >> c.global_reads >> c.global_writes >> c.shared_reads >> c.shared_writes >>
-          c.mask_reads >> c.barriers >> c.warps.sectors >> c.warps.fewest_sectors >>
-          c.warps.bursts >> c.warps.bank_conflicts >> c.warps.warps >> c.warps.divergent_warps;
     } else if (kind == "error") {
       result.end = TrialRun::End::refused;
       result.why = line.substr(std::strlen("error "));
@@ -348,13 +334,15 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
   } else if (result.end == TrialRun::End::done) {
     const std::size_t samples = trial.outputs();
     const std::string bytes = contents_of(folder / "out");
-    if (!is_whole || bytes.size() != samples * (sizeof(float) + 1)) {
+    if (!is_whole || bytes.size() != samples * (sizeof(float) + 1) + sizeof(Counts)) {
       result.end = TrialRun::End::crashed;
       result.why = "it ended without a result";
     } else {
       result.out.resize(samples);
       std::memcpy(result.out.data(), bytes.data(), samples * sizeof(float));
-      result.is_set.assign(bytes.end() - std::ptrdiff_t(samples), bytes.end());
+      const char* const flags = bytes.data() + samples * sizeof(float);
+      result.is_set.assign(flags, flags + samples);
+      std::memcpy(&result.counts, flags + samples, sizeof result.counts);
     }
   }
   if (!has_stopped && result.end != TrialRun::End::done) result.place.reset();

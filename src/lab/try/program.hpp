@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -119,6 +120,7 @@ class LessonProgram {
   void launch_as(const LaunchSize& launch) { kernel_.launch = launch; }
 
  private:
+  /// The line of the kernel's file that an address of code comes from; 0 = nobody knows.
   int line_of(const std::string& code) const;
   /// Throws KernelRefused where the compiler warns of an array of variable length in a function for
   /// the device. `copy` is how the compiler calls the file.
@@ -126,6 +128,7 @@ class LessonProgram {
 
   KernelFile kernel_;
   ScratchFolder folder_;
+  mutable std::map<std::string, int> lines_;  ///< by addresses of code; addr2line takes its time
 };
 
 }  // namespace convfilt

@@ -2,22 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "src/base/source_text.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/explain/count_reads.hpp"
+#include "src/lab/try/oracle.hpp"
 
 namespace convfilt {
 namespace {
-
-std::string rounded(double number, int digits = 2) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, number);
-  return text;
-}
 
 /// The student's kernel in a table, whatever its name.
 constexpr const char* kYours = "yours";
@@ -57,9 +51,10 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   for (const CountName& count : counts_told())
     add(count.name, [&](const BlockRow& row) { return std::to_string(count.of(row.counts)); });
   add("reads an output", [](const BlockRow& row) {
-    return rounded(double(row.counts.global_reads) / outputs_of(row));
+    return with_format("%.2f", double(row.counts.global_reads) / outputs_of(row));
   });
-  add("reuse", [](const BlockRow& row) { return row.reuse > 0 ? rounded(row.reuse) : "-"; });
+  add("reuse",
+      [](const BlockRow& row) { return row.reuse > 0 ? with_format("%.2f", row.reuse) : "-"; });
   // Strategies apply a large mask in several launches, whose warps are counted together.
   const bool has_parts = std::ranges::any_of(verdict.textbook, [](const BlockRow& row) {
     return row.counts.warps.warps > std::uint64_t(row.block.width * row.block.height + 31) / 32;
@@ -83,9 +78,9 @@ std::string times_table(const LessonOnGpu& gpu) {
   table.words = 1;
   table.head = {"", "ms", "copies"};
   for (const TimeRow& row : gpu.times)
-    table.lines.push_back(
-        {{&row == &gpu.times.front() ? kYours : row.name, rounded(row.ms, 4), rounded(row.copies)},
-         ""});
+    table.lines.push_back({{&row == &gpu.times.front() ? kYours : row.name,
+                            with_format("%.4f", row.ms), with_format("%.2f", row.copies)},
+                           ""});
   return to_string(Extent{gpu.width, gpu.height}) + " on " + gpu.device +
          ", in medians, and in device copies of the picture's bytes:\n" + as_text(table);
 }
@@ -103,23 +98,21 @@ std::string errors_text(const LessonScore& score) {
   constexpr double kMostPart = 10, kMostTolerance = 1e6;
   const double off = score.absolute_error, part = score.relative_error;
   if (!score.is_off || !std::isfinite(off)) return "";
-  char text[300];
-  int length = std::snprintf(text, sizeof text, "Outputs are off by up to %.3g", off);
-  const auto add = [&](const char* format, auto... values) {
-    length += std::snprintf(text + length, sizeof text - std::size_t(length), format, values...);
-  };
-  if (part < kMostPart) add(", and by up to %.3g %% of what they should be", 100 * part);
+  std::string text = "Outputs are off by up to " + with_format("%.3g", off);
+  if (part < kMostPart)
+    text += ", and by up to " + with_format("%.3g", 100 * part) + " % of what they should be";
   if (score.of_tolerance > 0) {
-    add(", %.3g times the tolerance%s", score.of_tolerance,
-        score.of_tolerance <= 1 && score.faults.empty() ? ", which alone lets them pass" : "");
+    const bool passes = score.of_tolerance <= 1 && score.faults.empty();
+    text += ", " + with_format("%.3g", score.of_tolerance) + " times the tolerance" +
+            (passes ? ", which alone lets them pass" : "");
   } else if (off < kMostTolerance && std::ranges::none_of(score.faults, [](const auto& fault) {
                return fault.finding.has_value();
              })) {
-    add(": --tolerance %.2g", off * 1.05);
-    if (part < kMostPart) add(" or --relative-tolerance %.2g", part * 1.05);
-    add(" would let them pass");
+    text += ": --tolerance " + with_format("%.2g", off * 1.05);
+    if (part < kMostPart) text += " or --relative-tolerance " + with_format("%.2g", part * 1.05);
+    text += " would let them pass";
   }
-  return std::string(text) + ".\n";
+  return text + ".\n";
 }
 
 bool names(const LessonScore& score, const std::string& kind) {

@@ -1,67 +1,61 @@
 /// Words and signs of a kernel's file.
 #pragma once
 
-#include <algorithm>
+#include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace convfilt::tokens {
 
-inline bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-inline bool is_digit(char c) {
+constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A word or a sign of the code.
+constexpr bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+/// A word, a number or a sign of the code.
 struct Token {
-  std::size_t at = 0;
+  std::size_t at = 0;  ///< in the file
   std::string_view text;
 
   bool is_name() const { return is_word(text[0]) && !is_digit(text[0]); }
 };
 
-inline std::vector<Token> tokens_of(std::string_view code) {
-  std::vector<Token> tokens;
-  for (std::size_t at = 0; at < code.size();) {
-    const char c = code[at];
-    std::size_t length = 1;
-    if (is_word(c)) {
-      while (at + length < code.size() && is_word(code[at + length])) ++length;
-    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
-      ++at;
-      continue;
-    }
-    tokens.push_back({at, code.substr(at, length)});
-    at += length;
-  }
-  return tokens;
-}
-
 using Tokens = std::span<const Token>;
 
-inline bool is(Tokens tokens, std::size_t i, std::string_view text) {
-  return i < tokens.size() && tokens[i].text == text;
-}
-
-inline bool has(Tokens tokens, std::string_view text) {
-  return std::ranges::any_of(tokens, [&](const Token& token) { return token.text == text; });
-}
-
+bool is(Tokens tokens, std::size_t i, std::string_view text);
+bool has(Tokens tokens, std::string_view text);
+/// Whether one of the words is among the tokens.
+bool has_one(Tokens tokens, std::initializer_list<std::string_view> words);
+/// Whether such a sign stands there in that many tokens: "<<<" is three.
+bool is_sign(Tokens tokens, std::size_t i, std::string_view sign);
+/// The first such token from `i` on; the number of tokens where there is none.
+std::size_t index_of(Tokens tokens, std::size_t i, std::string_view text);
 /// The bracket that closes the one at `open`; the number of tokens where none does.
-inline std::size_t closing(Tokens tokens, std::size_t open) {
-  const std::string_view opens = tokens[open].text, closes = opens == "("   ? ")"
-                                                             : opens == "[" ? "]"
-                                                                            : "}";
-  int depth = 0;
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    if (tokens[i].text == opens) ++depth;
-    if (tokens[i].text == closes && --depth == 0) return i;
-  }
-  return tokens.size();
-}
+std::size_t closing(Tokens tokens, std::size_t open);
+/// The tokens between the bracket at `open` and the one that closes it.
+Tokens inside(Tokens tokens, std::size_t open);
+/// Where an expression ends: at a comma, a semicolon, or a bracket that was opened before it.
+std::size_t end_of_expression(Tokens tokens, std::size_t i);
+/// Parts between commas, outside of brackets.
+std::vector<Tokens> parts_of(Tokens tokens);
+/// The code from the first to the last, with a blank for each gap.
+std::string text_of(Tokens tokens);
+
+/// A file's code without comments, strings and characters, so that nothing reads the words in them;
+/// and without what `#if 0` leaves out.
+struct Code {
+  explicit Code(const std::string& file);
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+
+  std::string text;                            ///< in which tokens lie; joined lines are one
+  std::vector<Token> tokens;                   ///< without directives
+  std::vector<std::vector<Token>> directives;  ///< each from the word behind its # on
+};
 
 }  // namespace convfilt::tokens

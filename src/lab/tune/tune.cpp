@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/devices.hpp"
@@ -93,14 +94,19 @@ double kernel_ms(const TunePoint& point, const Strategy& strategy) {
   PlanOptions how;
   how.device = point.device.ordinal;
   const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
-  std::vector<double> ms = plan->time_resident(point.picture.view(), kLeastRuns);
+  PictureView<const std::byte> in = point.picture.view();
+  const std::vector<double> ms = times_within(point.grid.budget_ms, point.grid.runs, [&](int runs) {
+    return plan->time_resident(std::exchange(in, {}), runs);
+  });
   if (ms.empty()) throw DeviceMemoryError("the device has too little memory to keep it there");
-  const int runs =
-      runs_within(point.grid.budget_ms, spread_of(ms).median, kLeastRuns, point.grid.runs);
-  if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
   const double median = spread_of(ms).median;
   if (!(median > 0)) throw DeviceError("its kernels took no time; measure again");
   return median;
+}
+
+/// What tells a curve from others, in the order of a profile.
+auto key_of(const CostCurve& curve) {
+  return std::tuple(curve.strategy, curve.depth, curve.channels, curve.kernel, curve.pixels());
 }
 
 /// Adds the time to the strategy's curve of this depth, channel count, size and kernels.
@@ -109,21 +115,18 @@ void add_point(std::vector<CostCurve>& curves, const TunePoint& point, const Str
   const Problem& problem = point.problem;
   const std::string kernel(strategy.kernel_for ? strategy.kernel_for(problem, point.device) : "");
   const CostPoint cost{taps_of(strategy, problem), ms};
-  for (CostCurve& curve : curves) {
-    if (curve.strategy == strategy.name && curve.depth == problem.depth &&
-        curve.channels == problem.channels && curve.kernel == kernel &&
-        curve.width == problem.width && curve.height == problem.height) {
-      if (cost.taps > curve.points.back().taps) curve.points.push_back(cost);
-      return;
-    }
-  }
-  curves.push_back({std::string(strategy.name),
-                    problem.depth,
-                    problem.channels,
-                    kernel,
-                    problem.width,
-                    problem.height,
-                    {cost}});
+  const CostCurve alone{std::string(strategy.name),
+                        problem.depth,
+                        problem.channels,
+                        kernel,
+                        problem.width,
+                        problem.height,
+                        {cost}};
+  const auto known = std::ranges::find(curves, key_of(alone), key_of);
+  if (known == curves.end())
+    curves.push_back(alone);
+  else if (cost.taps > known->points.back().taps)
+    known->points.push_back(cost);
 }
 
 /// Strategies under masks of rising sides.
@@ -306,24 +309,17 @@ MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
       }
     }
   }
-  std::vector<CostCurve>& curves = measured.curves;
-  std::stable_sort(curves.begin(), curves.end(), [&](const CostCurve& one, const CostCurve& other) {
-    return std::tuple(one.strategy, one.depth, one.channels, one.kernel, one.pixels()) <
-           std::tuple(other.strategy, other.depth, other.channels, other.kernel, other.pixels());
-  });
+  std::ranges::stable_sort(measured.curves, {}, key_of);
   return measured;
 }
 
 void keep_other_kernels(Profile& now, const Profile& before) {
   if (!now.gpu || !before.gpu || now.gpu->name != before.gpu->name) return;
   const std::vector<CostCurve> measured = now.curves;
-  for (const CostCurve& curve : before.curves) {
-    const bool known = std::any_of(measured.begin(), measured.end(), [&](const CostCurve& m) {
-      return m.strategy == curve.strategy && m.kernel == curve.kernel && m.depth == curve.depth &&
-             m.channels == curve.channels && m.pixels() == curve.pixels();
-    });
-    if (!curve.kernel.empty() && !known) now.curves.push_back(curve);
-  }
+  for (const CostCurve& curve : before.curves)
+    if (!curve.kernel.empty() &&
+        std::ranges::find(measured, key_of(curve), key_of) == measured.end())
+      now.curves.push_back(curve);
 }
 
 std::string changes(const Profile* before, const Profile& now, const CudaDevice* device,

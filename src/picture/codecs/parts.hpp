@@ -15,6 +15,7 @@
 #include "src/base/suggest.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/image.hpp"
 
 namespace convfilt {
 
@@ -57,13 +58,10 @@ class WholeReader : public FirstPictureReader {
 
   /// The library holds one more picture beside the one that it gives, and the file is in memory.
   std::int64_t held_bytes() const override {
-    return file_bytes_ + 2 * bytes_of(header_) + bytes_of_library();
+    return file_bytes_ + 2 * bytes_of(header_) + library_bytes_;
   }
 
  protected:
-  /// The library's bytes beyond that while it decodes, measured with noise.
-  virtual std::int64_t bytes_of_library() const { return 0; }
-
   /// Throws IoError.
   virtual void decode() = 0;
 
@@ -71,6 +69,7 @@ class WholeReader : public FirstPictureReader {
   virtual void copy_row(int y, std::byte* to) const = 0;
 
   const std::int64_t file_bytes_;
+  std::int64_t library_bytes_ = 0;  ///< beyond that while it decodes, measured with noise
 
  private:
   int next_ = 0;
@@ -86,16 +85,17 @@ class WholeWriter : public RowWriter {
     for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
   }
 
-  std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + bytes_of_library(); }
+  std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + library_bytes_; }
 
  protected:
-  /// The library's bytes beyond that while it encodes, measured with noise.
-  virtual std::int64_t bytes_of_library() const { return 0; }
-
   /// Makes room for the pixels.
-  virtual void begin() = 0;
+  virtual void begin() {
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+  }
 
-  virtual void put_row(int y, const std::byte* from) = 0;
+  virtual void put_row(int y, const std::byte* from) {
+    std::copy_n(from, image_.row_bytes(), image_.view().row(y));
+  }
 
   [[noreturn]] void fail(const std::string& why) const { fail_to_encode(header_, why); }
 
@@ -115,6 +115,8 @@ class WholeWriter : public RowWriter {
 
   ByteSink& sink_;
   const Header header_;
+  Image image_;                     ///< the rows, of writers that do not put them elsewhere
+  std::int64_t library_bytes_ = 0;  ///< beyond that while it encodes, measured with noise
 
  private:
   int next_ = 0;
@@ -136,11 +138,9 @@ inline std::string bytes_follow(std::uint64_t count) {
 
 /// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
 /// skip. Empty where there is none.
-inline Metadata::Bytes exif_in_box(std::span<const unsigned char> box) {
-  if (box.size() < 4) return {};
-  const std::uint64_t skipped = 4 + big_endian(box, 0);
-  if (skipped >= box.size()) return {};
-  return {box.begin() + std::ptrdiff_t(skipped), box.end()};
+inline std::span<const unsigned char> exif_in_box(std::span<const unsigned char> box) {
+  const std::uint64_t skipped = box.size() < 4 ? 4 : 4 + big_endian(box, 0);
+  return box.subspan(std::size_t(std::min<std::uint64_t>(skipped, box.size())));
 }
 
 /// For libraries in C whose functions are left by std::longjmp() when they give up. Calls `work`;

@@ -5,10 +5,12 @@
 #include <cctype>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/source_text.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/sample_type.hpp"
@@ -18,7 +20,6 @@ namespace {
 
 constexpr int kEnd = -1;  ///< in place of a byte
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
 
 /// The bytes of a file one after the other.
 class Scanner {
@@ -73,7 +74,6 @@ struct Layout {
   float factor = 1;      ///< of floats
 
   bool is_ascii() const { return coding == Coding::ascii_bits || coding == Coding::ascii; }
-  bool is_floats() const { return coding == Coding::floats; }
 
   std::uint64_t row_bytes(int width) const {
     const std::uint64_t count = std::uint64_t(width) * std::uint64_t(samples);
@@ -86,8 +86,10 @@ struct Layout {
   }
 };
 
-float swap_bytes(float value) {
-  return std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+/// Between the file's order of bytes, most significant first, and the host's.
+void turn_words(std::uint16_t* words, std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = 0; i < count && kHostIsLittle; ++i)
+    words[i] = __builtin_bswap16(words[i]);
 }
 
 /// Eight pixels a byte, the first in the highest bit, 1 for black. The packed bytes may be the end
@@ -102,7 +104,7 @@ void unpack_bits(const unsigned char* packed, unsigned char* row, int width) {
 
 /// Grey with alpha becomes BGRA. The pairs may be the end of the row that they become.
 template <class T>
-void spread_grey_alpha(const T* pairs, T* row, int width) {
+void expand_grey_alpha(const T* pairs, T* row, int width) {
   for (int x = 0; x < width; ++x, pairs += 2, row += 4) {
     const T grey = pairs[0], alpha = pairs[1];
     row[0] = row[1] = row[2] = grey;
@@ -123,9 +125,7 @@ class PnmReader : public FirstPictureReader {
     else
       read_pnm_header(kind - '0');
     header_.channels = layout_.samples == 2 ? 4 : layout_.samples;
-    header_.depth = layout_.is_floats()     ? Depth::f32
-                    : layout_.largest > 255 ? Depth::u16
-                                            : Depth::u8;
+    header_.depth = from_below() ? Depth::f32 : layout_.largest > 255 ? Depth::u16 : Depth::u8;
     set_levels();
     data_at_ = scanner_.position();
     check_length();
@@ -160,7 +160,7 @@ class PnmReader : public FirstPictureReader {
  private:
   std::string name() const { return std::string(name_of(header_.format)); }
   std::uint64_t row_bytes() const { return layout_.row_bytes(header_.width); }
-  bool from_below() const { return layout_.is_floats(); }
+  bool from_below() const { return header_.format == FormatId::pfm; }
 
   /// Row `y` as messages count it.
   std::string place(int y) const { return row_text(y + 1, header_.height); }
@@ -222,7 +222,8 @@ class PnmReader : public FirstPictureReader {
 
   void read_pam_header() {
     header_.format = FormatId::pam;
-    std::int64_t width = 0, height = 0, samples = 0, largest = 0;
+    std::map<std::string, std::int64_t> numbers = {
+        {"WIDTH", 0}, {"HEIGHT", 0}, {"DEPTH", 0}, {"MAXVAL", 0}};
     std::string type;
     for (std::string line = header_line(); line != "ENDHDR"; line = header_line()) {
       if (line.empty() || line.front() == '#') continue;
@@ -234,19 +235,16 @@ class PnmReader : public FirstPictureReader {
         type += (type.empty() ? "" : " ") + value;
         continue;
       }
-      std::int64_t* const number = key == "WIDTH"    ? &width
-                                   : key == "HEIGHT" ? &height
-                                   : key == "DEPTH"  ? &samples
-                                   : key == "MAXVAL" ? &largest
-                                                     : nullptr;
-      if (!number) context_.fail("its header has a line that PAM does not know; write it anew");
+      const auto number = numbers.find(key);
+      if (number == numbers.end())
+        context_.fail("its header has a line that PAM does not know; write it anew");
       const auto told = number_of_word<std::int64_t>(value);
       if (!told) context_.fail("its header says no number for " + key + "; write it anew");
-      *number = *told;
+      number->second = *told;
     }
-    set_size(width, height);
-    set_largest(largest);
-    layout_.samples = samples_of_type(type, samples);
+    set_size(numbers["WIDTH"], numbers["HEIGHT"]);
+    set_largest(numbers["MAXVAL"]);
+    layout_.samples = samples_of_type(type, numbers["DEPTH"]);
     layout_.coding = layout_.largest > 255 ? Coding::words : Coding::bytes;
   }
 
@@ -262,15 +260,10 @@ class PnmReader : public FirstPictureReader {
                                    : known != std::end(kTypes) && known->second == samples;
     if (!fits) {
       context_.fail("it has " + std::to_string(samples) + " samples a pixel and the tuple type " +
-                    (type.empty() ? "none" : printable(type)) +
+                    (type.empty() ? "none" : printable_name(type)) +
                     "; convert it to GRAYSCALE, RGB, GRAYSCALE_ALPHA or RGB_ALPHA first");
     }
     return int(samples);
-  }
-
-  static std::string printable(std::string text) {
-    for (char& c : text) c = std::isprint(static_cast<unsigned char>(c)) ? c : '?';
-    return text;
   }
 
   void read_pfm_header(int samples) {
@@ -428,9 +421,7 @@ class PnmReader : public FirstPictureReader {
   template <class T>
   void unpack_levels(PictureView<std::byte> rows, int y, T* packed) {
     const std::ptrdiff_t count = std::ptrdiff_t(rows.width) * layout_.samples;
-    if constexpr (sizeof(T) == 2 && kHostIsLittle) {
-      for (std::ptrdiff_t i = 0; i < count; ++i) packed[i] = __builtin_bswap16(packed[i]);
-    }
+    if constexpr (sizeof(T) == 2) turn_words(packed, count);
     if (!levels_.empty()) {
       bool excess = false;
       for (std::ptrdiff_t i = 0; i < count; ++i) {
@@ -440,7 +431,7 @@ class PnmReader : public FirstPictureReader {
       if (excess) report_excess(next_row_ + y);
     }
     if (layout_.samples == 2)
-      spread_grey_alpha(packed, row_of<T>(rows, y), rows.width);
+      expand_grey_alpha(packed, row_of<T>(rows, y), rows.width);
     else
       swap_red_and_blue(packed, rows.width, rows.channels);
   }
@@ -448,7 +439,8 @@ class PnmReader : public FirstPictureReader {
   void unpack_floats(PictureView<std::byte> rows, int y) {
     float* row = row_of<float>(rows, y);
     const std::ptrdiff_t count = std::ptrdiff_t(rows.width) * rows.channels;
-    for (std::ptrdiff_t i = 0; i < count && layout_.swapped; ++i) row[i] = swap_bytes(row[i]);
+    for (std::ptrdiff_t i = 0; i < count && layout_.swapped; ++i)
+      row[i] = std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(row[i])));
     for (std::ptrdiff_t i = 0; i < count && layout_.factor != 1; ++i) row[i] *= layout_.factor;
     swap_red_and_blue(row, rows.width, rows.channels);
   }
@@ -525,9 +517,8 @@ class PnmWriter : public RowWriter {
 
   void pack(const std::byte* row, unsigned char* to) const {
     copy_row_reversed(row, reinterpret_cast<std::byte*>(to), header_);
-    if (header_.depth != Depth::u16 || !kHostIsLittle) return;
-    auto* words = reinterpret_cast<std::uint16_t*>(to);
-    for (std::size_t i = 0; i < row_bytes_ / 2; ++i) words[i] = __builtin_bswap16(words[i]);
+    if (header_.depth == Depth::u16)
+      turn_words(reinterpret_cast<std::uint16_t*>(to), std::ptrdiff_t(row_bytes_ / 2));
   }
 
   ByteSink& sink_;

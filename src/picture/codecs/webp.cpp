@@ -16,7 +16,6 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/parts.hpp"
-#include "src/picture/image.hpp"
 
 namespace convfilt {
 namespace {
@@ -171,16 +170,8 @@ class WebpWriter : public WholeWriter {
   }
 
  private:
-  void begin() override {
-    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
-  }
-
-  void put_row(int y, const std::byte* from) override {
-    std::memcpy(image_.view().row(y), from, image_.row_bytes());
-  }
-
   void finish() override {
-    const Bytes bitstream = encoded(image_);
+    const Bytes bitstream = encoded();
     const Metadata& metadata = header_.metadata;
     if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
       return sink_.append(bitstream);
@@ -202,8 +193,8 @@ class WebpWriter : public WholeWriter {
     if (!done) fail("its metadata do not fit; --strip leaves them out");
   }
 
-  Bytes encoded(const Image& image) const {
-    const PictureView<const std::byte> view = image.view();
+  Bytes encoded() const {
+    const PictureView<const std::byte> view = image_.view();
     const auto* const pixels = reinterpret_cast<const std::uint8_t*>(view.data);
     // Settings are those of libwebp's simple functions, which OpenCV calls, so both write the same
     // bytes; but clear pixels keep their colours, because lossless means all samples.
@@ -245,7 +236,6 @@ class WebpWriter : public WholeWriter {
     }
   }
 
-  Image image_;
   std::optional<int> quality_;
 };
 

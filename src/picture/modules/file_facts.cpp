@@ -1,7 +1,8 @@
 #include "src/picture/modules/file_facts.hpp"
 
+#include <tiff.h>
+
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/modules/boxes.hpp"
 
 namespace convfilt {
 namespace {
@@ -36,29 +38,23 @@ void lose(FileFacts* facts, std::string damage) {
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
 std::size_t check_boxes_end(Bytes bytes, FileFacts* facts, ReadContext& context) {
-  std::size_t end = bytes.size();
+  std::size_t end = bytes.size(), end_of_boxes = 0;
   facts->damage = ends_early("no codestream");
   int pictures = 0;
-  std::size_t at = 0;
-  while (at + 8 <= bytes.size()) {
-    std::uint64_t length = big_endian(bytes, at);
-    if (length == 1 && at + 16 <= bytes.size()) length = big_endian(bytes, at + 8, 8);
-    if (length == 0) length = bytes.size() - at;
-    const std::string type(reinterpret_cast<const char*>(&bytes[at + 4]), 4);
-    if (length < 8 || length > bytes.size() - at) {
-      facts->damage =
-          ends_early("box '" + type + "' at byte " + std::to_string(at) + " goes beyond its end");
+  for (const Box& box : boxes_in(bytes)) {
+    if (box.is_cut) {
+      facts->damage = box.damage();
       return end;
     }
-    at += std::size_t(length);
-    if (type != "jp2c" || ++pictures > 1) continue;
-    end = at;
-    const bool has_end = bytes[at - 2] == 0xFF && bytes[at - 1] == 0xD9;
+    end_of_boxes = box.end;
+    if (box.type != "jp2c" || ++pictures > 1) continue;
+    end = box.end;
+    const bool has_end = bytes[end - 2] == 0xFF && bytes[end - 1] == 0xD9;
     facts->damage = has_end ? "" : ends_early("no end-of-codestream marker");
   }
   if (pictures > 1)
     context.leaves_out("only the first of its " + std::to_string(pictures) + " pictures is read");
-  note_rest(bytes, at, facts);
+  note_rest(bytes, end_of_boxes, facts);
   return end;
 }
 
@@ -122,33 +118,29 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts, ReadContext& context) {
   const bool has_boxes = !starts_with(bytes, "\xFF\x4F");
   const std::size_t end = has_boxes ? check_boxes_end(bytes, facts, context) : bytes.size();
   if (!has_boxes) facts->damage = ends_early("no end-of-codestream marker");
-  constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
-  const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
-  if (bytes.end() - found < 24) return;
-  const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
+  const std::string_view all = text_of(bytes);
+  const std::size_t begin = all.find("\xFF\x4F\xFF\x51");
+  if (begin == all.npos || begin + 24 > bytes.size()) return;
+  const std::size_t at = begin + 8;
   facts->width = std::int64_t(big_endian(bytes, at) - big_endian(bytes, at + 8));
   facts->height = std::int64_t(big_endian(bytes, at + 4) - big_endian(bytes, at + 12));
   if (end < at + 35) return;
   if (!has_boxes || facts->damage.empty()) {
-    const Codestream stream = walk_codestream(bytes.first(end).subspan(at - 8));
+    const Codestream stream = walk_codestream(bytes.first(end).subspan(begin));
     facts->damage = stream.damage;
-    if (!has_boxes && stream.end > 0) note_rest(bytes, at - 8 + stream.end, facts);
+    if (!has_boxes && stream.end > 0) note_rest(bytes, begin + stream.end, facts);
   }
   // In a JP2 file a box before it says the same.
-  constexpr unsigned char kHeader[] = {'i', 'h', 'd', 'r'};
-  const auto box = std::search(bytes.begin(), found, std::begin(kHeader), std::end(kHeader));
-  const auto size_at = static_cast<std::size_t>(box - bytes.begin()) + 4;
-  if (box != found && facts->damage.empty() &&
+  const std::string_view boxes = all.substr(0, begin);
+  const std::size_t size_at = boxes.find("ihdr") + 4;
+  if (size_at > 4 && facts->damage.empty() &&
       (std::int64_t(big_endian(bytes, size_at)) != facts->height ||
        std::int64_t(big_endian(bytes, size_at + 4)) != facts->width))
     facts->damage = "its header is damaged (its parts say different sizes)";
   // OpenJPEG has samples of four bytes, also those that a palette makes, and those of a tile of
   // many once more. It keeps the file, and its parts for each block of samples.
-  constexpr unsigned char kPalette[] = {'p', 'c', 'l', 'r'};
-  const bool has_palette =
-      std::search(bytes.begin(), found, std::begin(kPalette), std::end(kPalette)) != found;
   const int stored = int(big_endian(bytes, at + 32, 2));
-  const int components = has_palette ? std::max(stored, 4) : stored;
+  const int components = boxes.find("pclr") == boxes.npos ? stored : std::max(stored, 4);
   const int sample = (bytes[at + 34] & 0x7F) < 8 ? 1 : 2;
   const bool has_tiles = big_endian(bytes, at + 16) < big_endian(bytes, at) ||
                          big_endian(bytes, at + 20) < big_endian(bytes, at + 4);
@@ -204,45 +196,13 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
   return ends_early("its run-length coded rows have no end mark");
 }
 
-/// The number after `at`, past blanks and comments; moves `at` behind it. -1 when there is none.
-long next_number(Bytes bytes, std::size_t* at) {
-  while (*at < bytes.size() && (std::isspace(bytes[*at]) || bytes[*at] == '#')) {
-    if (bytes[*at] == '#') {
-      while (*at < bytes.size() && bytes[*at] != '\n' && bytes[*at] != '\r') ++*at;
-    } else {
-      ++*at;
-    }
-  }
-  long value = -1;
-  for (; *at < bytes.size() && std::isdigit(bytes[*at]) && value < 100'000'000; ++*at) {
-    value = std::max(value, 0L) * 10 + (bytes[*at] - '0');
-  }
-  return value;
-}
-
-/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
-/// scales only ASCII files of 8 bits itself.
-void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
-  if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / double(largest);
-  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / double(largest);
-}
-
 /// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
 void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadContext& context) {
-  enum Tag : std::uint16_t {
-    kBitsPerSample = 258,
-    kPhotometric = 262,
-    kOrientation = 274,
-    kSamplesPerPixel = 277,
-    kPlanarConfig = 284,
-    kExtraSamples = 338
-  };
-  constexpr std::uint64_t kRgb = 2, kSeparated = 5, kAssociated = 1, kUnassociated = 2;
   const TiffStructure file(*bytes);
   const auto directory = file.first_directory();
   if (!directory) return;
-  const auto number = [&](Tag tag) { return file.number(directory->find(tag)); };
-  const auto change = [&](Tag tag, unsigned char value) {
+  const auto number = [&](std::uint16_t tag) { return file.number(directory->find(tag)); };
+  const auto change = [&](std::uint16_t tag, unsigned char value) {
     const TiffEntry* entry = directory->find(tag);
     if (!file.number(entry)) return;
     const std::size_t size = std::size_t(tiff_type_size(entry->type));
@@ -250,25 +210,25 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadConte
     std::fill_n(to, size, static_cast<unsigned char>(0));
     to[file.little() ? 0 : size - 1] = value;
   };
-  const std::uint64_t bits = number(kBitsPerSample).value_or(1),
-                      samples = number(kSamplesPerPixel).value_or(1),
-                      photometric = number(kPhotometric).value_or(0);
-  const auto extra = number(kExtraSamples);
+  const std::uint64_t bits = number(TIFFTAG_BITSPERSAMPLE).value_or(1),
+                      samples = number(TIFFTAG_SAMPLESPERPIXEL).value_or(1),
+                      photometric = number(TIFFTAG_PHOTOMETRIC).value_or(0);
+  const auto extra = number(TIFFTAG_EXTRASAMPLES);
   const bool raw =
-      bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
+      bits > 8 && photometric <= PHOTOMETRIC_RGB && (samples == 1 || samples == 3 || samples == 4);
 
   // OpenCV turns pictures as this tag says, but tiled ones wrongly.
-  change(kOrientation, 1);
+  change(TIFFTAG_ORIENTATION, 1);
   // libtiff would multiply colours by a straight alpha, with loss. If the tag says that they are
   // multiplied already, it hands them over as they are.
-  if (extra == kUnassociated) change(kExtraSamples, kAssociated);
-  if (samples == 4 && photometric == kRgb) {
-    facts->premultiplied = extra == kAssociated;
-    facts->drop_alpha = extra == 0u;
+  if (extra == EXTRASAMPLE_UNASSALPHA) change(TIFFTAG_EXTRASAMPLES, EXTRASAMPLE_ASSOCALPHA);
+  if (samples == 4 && photometric == PHOTOMETRIC_RGB) {
+    facts->premultiplied = extra == EXTRASAMPLE_ASSOCALPHA;
+    facts->drop_alpha = extra == EXTRASAMPLE_UNSPECIFIED;
   }
-  facts->drop_alpha |= photometric == kSeparated;
-  facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
-  if (raw && samples > 1 && number(kPlanarConfig) == 2u) {
+  facts->drop_alpha |= photometric == PHOTOMETRIC_SEPARATED;
+  facts->invert = raw && samples == 1 && photometric == PHOTOMETRIC_MINISWHITE && bits < 32;
+  if (raw && samples > 1 && number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE) {
     context.fail(
         "OpenCV does not read TIFF of separate planes and more than 8 bits; "
         "convert it first (tiffcp -p contig)");
@@ -480,7 +440,7 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
   return header;
 }
 
-/// A table behind the header of an OpenEXR says where each piece of some rows begins, which says
+/// A table behind the header of an OpenEXR says where each chunk of rows begins, which says
 /// how long it is.
 void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   const ExrHeader header = read_exr_header(bytes, facts, context);
@@ -489,7 +449,7 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
                 header.is_damaged ? data_damaged("in its header") : ends_early("in its header"));
   constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
   if (little_endian(bytes, 4) & kParts) context.leaves_out("only the first of its parts is read");
-  constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a piece, by compression
+  constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a chunk, by compression
   if (little_endian(bytes, 4) & kTiledDeepOrParts || header.compression > 9) return;
   const std::int64_t rows = kRows[header.compression];
   std::uint64_t end = 0;
@@ -508,35 +468,34 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   note_rest(bytes, end, facts);
 }
 
-/// OpenCV 4.6 does not read animations.
-void inspect_webp(Bytes bytes, FileFacts* facts) {
-  constexpr std::size_t kExtended = 12, kFlags = 20;  // where the first chunk and its flags are
-  constexpr unsigned kAnimation = 2;
-  if (bytes.size() > kFlags && starts_with(bytes.subspan(kExtended), "VP8X") &&
-      (bytes[kFlags] & kAnimation))
-    facts->unread =
-        "it is an animated WebP, which OpenCV does not read; extract a frame first (webpmux -get "
-        "frame 1)";
+/// The largest value that the header of a PNM or PAM says; 0 if it says none.
+long largest_value(Bytes bytes) {
+  constexpr std::size_t kHeader = 1 << 16;
+  std::string text;  // without comments
+  bool is_comment = false;
+  for (std::size_t at = 0; at < bytes.size() && text.size() < kHeader; ++at) {
+    is_comment = bytes[at] == '#' || (is_comment && bytes[at] != '\n' && bytes[at] != '\r');
+    if (!is_comment) text += char(bytes[at]);
+  }
+  constexpr std::string_view kKey = "\nMAXVAL ";
+  const std::size_t at = text.find(kKey);
+  if (text.starts_with("P7"))
+    return at == text.npos ? 0 : std::atol(text.c_str() + at + kKey.size());
+  long largest = 0;
+  std::sscanf(text.c_str(), "P%*c %*d %*d %ld", &largest);
+  return largest;
 }
 
-void correct_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
-  const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
-  const bool ascii = (*bytes)[1] <= '3';
-  if (ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
-  if (bitmap) return;
-  std::size_t at = 2;
-  for (int side = 0; side < 2; ++side) next_number(*bytes, &at);
-  set_scale(next_number(*bytes, &at), ascii, facts);
-}
-
-void correct_pam(Bytes bytes, FileFacts* facts) {
-  const std::string_view all = text_of(bytes);
-  const std::string_view header = all.substr(0, all.find("ENDHDR"));
-  constexpr std::string_view kLargest = "\nMAXVAL ";
-  const std::size_t found = header.find(kLargest);
-  if (found == header.npos) return;
-  std::size_t at = found + kLargest.size();
-  if (const long largest = next_number(bytes, &at); largest > 1) set_scale(largest, false, facts);
+/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
+/// scales only ASCII files of 8 bits itself.
+void correct_netpbm(std::vector<unsigned char>* bytes, FileFacts* facts) {
+  const char kind = char((*bytes)[1]);
+  const long largest = kind == '1' || kind == '4' ? 0 : largest_value(*bytes);
+  const bool is_ascii = kind <= '3';
+  if (is_ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
+  if (largest > (kind == '7' ? 1 : 0) && largest < 255 && !is_ascii)
+    facts->scale = 255.0 / double(largest);
+  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / double(largest);
 }
 
 }  // namespace
@@ -545,10 +504,9 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContex
   FileFacts facts;
   switch (format) {
     case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
-    case FormatId::webp: inspect_webp(*bytes, &facts); break;
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
-    case FormatId::pnm: correct_pnm(bytes, &facts); break;
-    case FormatId::pam: correct_pam(*bytes, &facts); break;
+    case FormatId::pnm:
+    case FormatId::pam: correct_netpbm(bytes, &facts); break;
     case FormatId::jp2: inspect_jpeg2000(*bytes, &facts, context); break;
     case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
     case FormatId::exr: inspect_exr(*bytes, &facts, context); break;

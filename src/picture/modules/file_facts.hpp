@@ -14,7 +14,6 @@ struct FileFacts {
                height = 0;  ///< in pixels, as the header says; 0 where it cannot be found
   std::string
       damage;  ///< why the file cannot be whole, in plain words; empty when nothing is known
-  std::string unread;            ///< why OpenCV may read nothing, with the remedy
   bool is_lost = false;          ///< nothing can be taken of what is damaged
   bool drop_alpha = false;       ///< the fourth channel OpenCV makes means nothing
   bool premultiplied = false;    ///< colours come multiplied by alpha

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/picture/codecs/parts.hpp"
@@ -15,14 +16,19 @@ namespace {
 
 using Bytes = std::span<const unsigned char>;
 
+/// A picture on the screen.
+struct Frame {
+  int left = 0, top = 0, width = 0, height = 0;
+  int transparent = -1;  ///< its index in the colours; -1 where there is none
+  bool interlaced = false;
+  Bytes colours;  ///< three bytes each
+  Bytes data;     ///< the bits of the first codes, then blocks of codes
+};
+
 /// The contents of a file's blocks, without its pixels.
 struct Blocks {
   int screen_width = 0, screen_height = 0;
-  int left = 0, top = 0, width = 0, height = 0;  ///< of the first picture
-  bool interlaced = false;
-  Bytes colours;         ///< of that picture, three bytes each
-  int transparent = -1;  ///< its index in those colours; -1 where there is none
-  Bytes data;            ///< the bits of the first codes, then blocks of codes
+  Frame first;
   int pictures = 0;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
@@ -42,12 +48,13 @@ Blocks walk(Bytes bytes) {
     const unsigned low = byte();
     return int(low | byte() << 8);
   };
+  const auto rest = [&] { return bytes.subspan(std::min(at, bytes.size())); };
   const auto colours = [&](unsigned flags) {
     if (!(flags & 0x80)) return Bytes();
-    const std::size_t begin = std::min(at, bytes.size()),
-                      size = std::size_t{3} << ((flags & 7) + 1);
+    const std::size_t size = std::size_t{3} << ((flags & 7) + 1);
+    const Bytes table = rest().first(std::min(size, rest().size()));
     at += size;
-    return bytes.subspan(begin, std::min(size, bytes.size() - begin));
+    return table;
   };
   const auto skip_data = [&] {
     while (const unsigned length = byte()) at += length;
@@ -56,32 +63,27 @@ Blocks walk(Bytes bytes) {
   blocks.screen_height = word();
   const unsigned screen_flags = byte();
   at += 2;  // background colour and aspect ratio
-  blocks.colours = colours(screen_flags);
+  const Bytes screen_colours = colours(screen_flags);
+  int transparent = -1;
   while (!blocks.is_cut) {
     const unsigned kind = byte();
     if (kind == kTrailer) {
-      const Bytes rest = bytes.subspan(at);
-      if (!has_only_zeros(rest)) blocks.rubbish = rest.size();
+      if (!has_only_zeros(rest())) blocks.rubbish = rest().size();
       break;
     }
     if (kind == kExtension) {
       const bool graphics = byte() == kGraphics;
-      if (graphics && blocks.pictures == 0 && at + 5 <= bytes.size() && bytes[at] == 4)
-        blocks.transparent = bytes[at + 1] & 1 ? bytes[at + 4] : -1;
+      if (graphics && at + 5 <= bytes.size() && bytes[at] == 4)
+        transparent = bytes[at + 1] & 1 ? bytes[at + 4] : -1;
       skip_data();
     } else if (kind == kPicture) {
-      const int left = word(), top = word(), width = word(), height = word();
+      Frame frame{word(), word(), word(), word(), transparent, false, {}, {}};
       const unsigned flags = byte();
-      const Bytes own = colours(flags);
-      if (blocks.pictures++ == 0) {
-        blocks.left = left;
-        blocks.top = top;
-        blocks.width = width;
-        blocks.height = height;
-        blocks.interlaced = flags & 0x40;
-        if (!own.empty()) blocks.colours = own;
-        blocks.data = bytes.subspan(std::min(at, bytes.size()));
-      }
+      frame.interlaced = flags & 0x40;
+      frame.colours = colours(flags);
+      if (frame.colours.empty()) frame.colours = screen_colours;
+      frame.data = rest();
+      if (blocks.pictures++ == 0) blocks.first = frame;
       byte();  // the first code's length
       skip_data();
     } else if (kind != 0) {  // zeros between blocks are common and mean nothing
@@ -185,43 +187,44 @@ class GifReader : public WholeReader {
  public:
   GifReader(ByteSource& source, ReadContext& context)
       : WholeReader(source, context, FormatId::gif) {
-    blocks_ = walk(context.whole(source));
-    if (blocks_.pictures == 0) give_up(ends_early("no picture in it"));
+    const Blocks blocks = walk(context.whole(source));
+    if (blocks.pictures == 0) give_up(ends_early("no picture in it"));
+    frame_ = blocks.first;
     // Some writers give the screen no size, and mean the picture's.
-    const bool sized = blocks_.screen_width > 0 && blocks_.screen_height > 0;
-    header_.width = sized ? blocks_.screen_width : blocks_.left + blocks_.width;
-    header_.height = sized ? blocks_.screen_height : blocks_.top + blocks_.height;
-    const bool covered = blocks_.left == 0 && blocks_.top == 0 && blocks_.width >= header_.width &&
-                         blocks_.height >= header_.height;
-    header_.channels = covered && blocks_.transparent < 0 ? 3 : 4;
+    const bool sized = blocks.screen_width > 0 && blocks.screen_height > 0;
+    header_.width = sized ? blocks.screen_width : frame_.left + frame_.width;
+    header_.height = sized ? blocks.screen_height : frame_.top + frame_.height;
+    const bool covered = frame_.left == 0 && frame_.top == 0 && frame_.width >= header_.width &&
+                         frame_.height >= header_.height;
+    header_.channels = covered && frame_.transparent < 0 ? 3 : 4;
     context.check_size(header_.width, header_.height);
-    context.check_size(blocks_.width, blocks_.height);
-    check_canvas(context, header_, blocks_.width, blocks_.height);
-    if (blocks_.is_cut)
+    context.check_size(frame_.width, frame_.height);
+    check_canvas(context, header_, frame_.width, frame_.height);
+    if (blocks.is_cut)
       context.damaged(
           ends_early("after " + std::to_string(source.size()) + " bytes, without an end mark"));
-    if (blocks_.rubbish > 0) context.damaged(bytes_follow(blocks_.rubbish));
-    if (blocks_.pictures > 1) {
-      context.leaves_out("only the first of its " + std::to_string(blocks_.pictures) +
+    if (blocks.rubbish > 0) context.damaged(bytes_follow(blocks.rubbish));
+    if (blocks.pictures > 1) {
+      context.leaves_out("only the first of its " + std::to_string(blocks.pictures) +
                          " pictures is read: it is an animated GIF");
     }
   }
 
   std::int64_t held_bytes() const override {
-    return file_bytes_ + std::int64_t{blocks_.width} * blocks_.height;
+    return file_bytes_ + std::int64_t{frame_.width} * frame_.height;
   }
 
  protected:
   void decode() override {
-    if (blocks_.colours.empty()) give_up("it has no table of colours");
+    if (frame_.colours.empty()) give_up("it has no table of colours");
     constexpr int kMostBits = 8;
-    const int bits = blocks_.data.empty() ? 0 : blocks_.data.front();
+    const int bits = frame_.data.empty() ? 0 : frame_.data.front();
     if (bits < 1 || bits > kMostBits)
       give_up(data_damaged("indices of " + std::to_string(bits) + " bits"));
     order_rows();
-    indices_.resize(std::size_t(blocks_.width) * std::size_t(blocks_.height));
+    indices_.resize(std::size_t(frame_.width) * std::size_t(frame_.height));
     take_codes(bits);
-    if (decoded_ < std::size_t(blocks_.width)) give_up(damage_);
+    if (decoded_ < std::size_t(frame_.width)) give_up(damage_);
     for (std::size_t row = 0; row < order_.size() && damage_.empty(); ++row) check_colours(row);
     if (!damage_.empty()) context_.damaged(damage_);
   }
@@ -229,34 +232,31 @@ class GifReader : public WholeReader {
   void copy_row(int y, std::byte* to) const override {
     const int channels = header_.channels;
     std::memset(to, 0, std::size_t(header_.width) * std::size_t(channels));
-    const int row = y - blocks_.top;
-    if (row < 0 || row >= blocks_.height) return;
-    const std::size_t stored = stored_[std::size_t(row)], width = std::size_t(blocks_.width);
+    const int row = y - frame_.top;
+    if (row < 0 || row >= frame_.height) return;
+    const std::size_t stored = stored_[std::size_t(row)], width = std::size_t(frame_.width);
     if ((stored + 1) * width > decoded_) return;
     const unsigned char* from = indices_.data() + stored * width;
-    for (int x = 0; x < blocks_.width && x + blocks_.left < header_.width; ++x) {
+    for (int x = 0; x < frame_.width && x + frame_.left < header_.width; ++x) {
       const std::size_t index = from[x];
-      if (int(index) == blocks_.transparent || index >= colours()) continue;
-      std::byte* pixel = to + std::ptrdiff_t(x + blocks_.left) * channels;
-      for (std::size_t c = 0; c < 3; ++c) pixel[c] = std::byte{blocks_.colours[3 * index + 2 - c]};
+      if (int(index) == frame_.transparent || index >= colours()) continue;
+      std::byte* pixel = to + std::ptrdiff_t(x + frame_.left) * channels;
+      for (std::size_t c = 0; c < 3; ++c) pixel[c] = std::byte{frame_.colours[3 * index + 2 - c]};
       if (channels == 4) pixel[3] = std::byte{255};
     }
   }
 
  private:
-  std::size_t colours() const { return blocks_.colours.size() / 3; }
+  std::size_t colours() const { return frame_.colours.size() / 3; }
 
   /// Interlaced rows come in four passes.
   void order_rows() {
-    struct Pass {
-      int first, step;
-    };
-    constexpr Pass kInterlaced[] = {{0, 8}, {4, 8}, {2, 4}, {1, 2}}, kWhole[] = {{0, 1}};
-    const std::span<const Pass> passes =
-        blocks_.interlaced ? std::span<const Pass>(kInterlaced) : std::span<const Pass>(kWhole);
-    stored_.resize(std::size_t(blocks_.height));
-    for (const Pass pass : passes) {
-      for (int row = pass.first; row < blocks_.height; row += pass.step) {
+    using Passes = std::vector<std::pair<int, int>>;  // first row, step
+    const Passes passes =
+        frame_.interlaced ? Passes{{0, 8}, {4, 8}, {2, 4}, {1, 2}} : Passes{{0, 1}};
+    stored_.resize(std::size_t(frame_.height));
+    for (const auto& [first, step] : passes) {
+      for (int row = first; row < frame_.height; row += step) {
         stored_[std::size_t(row)] = order_.size();
         order_.push_back(row);
       }
@@ -266,12 +266,12 @@ class GifReader : public WholeReader {
   /// Notes the first damage, at an index of the picture.
   void note_damage(std::size_t index, const std::string& what) {
     if (!damage_.empty()) return;
-    const std::size_t stored = std::min(index / std::size_t(blocks_.width), order_.size() - 1);
-    damage_ = data_damaged(row_text(order_[stored], blocks_.height) + ": " + what);
+    const std::size_t stored = std::min(index / std::size_t(frame_.width), order_.size() - 1);
+    damage_ = data_damaged(row_text(order_[stored], frame_.height) + ": " + what);
   }
 
   void take_codes(int bits) {
-    Codes codes(blocks_.data.subspan(1));
+    Codes codes(frame_.data.subspan(1));
     Strings strings(bits);
     while (const std::optional<unsigned> code = codes.next(strings.bits())) {
       if (*code == strings.end()) break;
@@ -294,16 +294,16 @@ class GifReader : public WholeReader {
   }
 
   void check_colours(std::size_t stored) {
-    const std::size_t width = std::size_t(blocks_.width), begin = stored * width;
+    const std::size_t width = std::size_t(frame_.width), begin = stored * width;
     for (std::size_t i = begin; i < std::min(begin + width, decoded_); ++i) {
       const std::size_t index = indices_[i];
-      if (index >= colours() && int(index) != blocks_.transparent)
+      if (index >= colours() && int(index) != frame_.transparent)
         return note_damage(
             i, "colour " + std::to_string(index) + " of a palette of " + std::to_string(colours()));
     }
   }
 
-  Blocks blocks_;
+  Frame frame_;
   std::vector<int> order_;              ///< the picture's rows as they are stored
   std::vector<std::size_t> stored_;     ///< and for each row, the place where it is
   std::vector<unsigned char> indices_;  ///< of the picture's pixels, by stored rows

@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/modules/quiet_errors.hpp"
+#include "src/picture/modules/boxes.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 
@@ -37,39 +36,6 @@ Context make_context() {
 
 using Bytes = std::span<const unsigned char>;
 
-/// The number in the first `size` bytes, most significant first; 0 where they are not there.
-std::uint64_t number(Bytes bytes, std::size_t at, int size) {
-  return at + std::size_t(size) > bytes.size() ? 0 : big_endian(bytes, at, std::size_t(size));
-}
-
-struct Box {
-  std::string_view type;
-  Bytes content;
-  bool is_cut = false;  ///< it promises more bytes than there are
-};
-
-/// The boxes that follow each other in `bytes`.
-std::vector<Box> boxes_in(Bytes bytes) {
-  std::vector<Box> boxes;
-  while (bytes.size() >= 8) {
-    std::uint64_t length = number(bytes, 0, 4);
-    std::size_t header = 8;
-    if (length == 1) {
-      length = number(bytes, 8, 8);
-      header = 16;
-    } else if (length == 0) {
-      length = bytes.size();
-    }
-    Box box{{reinterpret_cast<const char*>(bytes.data()) + 4, 4}, {}};
-    box.is_cut = length < header || length > bytes.size();
-    const std::size_t end = box.is_cut ? bytes.size() : std::size_t(length);
-    box.content = bytes.subspan(std::min(header, end), end - std::min(header, end));
-    boxes.push_back(box);
-    bytes = bytes.subspan(end);
-  }
-  return boxes;
-}
-
 Bytes content_of(const std::vector<Box>& boxes, std::string_view type) {
   const auto found =
       std::find_if(boxes.begin(), boxes.end(), [&](const Box& box) { return box.type == type; });
@@ -80,67 +46,50 @@ Bytes after(Bytes bytes, std::size_t count) {
   return bytes.subspan(std::min(count, bytes.size()));
 }
 
+std::uint64_t version_of(Bytes box) {
+  return number_at(box, 0, 1);
+}
+
+/// Whether an item has luma alone; nothing if it has no codec.
+std::optional<bool> is_monochrome(const std::vector<Box>& meta, std::uint64_t item) {
+  const std::vector<Box> all = boxes_in(content_of(meta, "iprp")),
+                         properties = boxes_in(content_of(all, "ipco"));
+  const Bytes list = content_of(all, "ipma");
+  const int id_size = version_of(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
+  const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
+  std::size_t at = 8;
+  for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size(); --entries) {
+    const std::uint64_t id = number_at(list, at, id_size);
+    at += std::size_t(id_size);
+    for (std::uint64_t count = number_at(list, at++, 1); count > 0; --count) {
+      const std::uint64_t index = number_at(list, at, index_size) & ~flag;
+      at += std::size_t(index_size);
+      if (id != item || index == 0 || index > properties.size()) continue;
+      const Box& property = properties[std::size_t(index - 1)];
+      if (property.type == "av1C") return (number_at(property.content, 2, 1) & 0x10) != 0;
+      if (property.type == "hvcC") return (number_at(property.content, 16, 1) & 3) == 0;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
 /// has no function that turns those into colours.
-class MonochromeSearch {
- public:
-  explicit MonochromeSearch(Bytes file)
-      : meta_(boxes_in(after(content_of(boxes_in(file), "meta"), 4))),
-        properties_(boxes_in(content_of(boxes_in(content_of(meta_, "iprp")), "ipco"))) {}
+bool primary_is_monochrome(Bytes file) {
+  const std::vector<Box> meta = boxes_in(after(content_of(boxes_in(file), "meta"), 4));
+  const Bytes primary = content_of(meta, "pitm"), references = content_of(meta, "iref");
+  const std::uint64_t item = number_at(primary, 4, version_of(primary) == 0 ? 2 : 4);
+  if (const auto found = is_monochrome(meta, item)) return *found;
+  // A grid has no codec; its tiles have one.
+  const int size = version_of(references) == 0 ? 2 : 4;
+  for (const Box& reference : boxes_in(after(references, 4)))
+    if (reference.type == "dimg" && number_at(reference.content, 0, size) == item)
+      return is_monochrome(meta, number_at(reference.content, std::size_t(size) + 2, size))
+          .value_or(false);
+  return false;
+}
 
-  bool primary_is_monochrome() const {
-    const Bytes primary = content_of(meta_, "pitm");
-    const std::uint64_t item = number(primary, 4, version(primary) == 0 ? 2 : 4);
-    if (const auto found = is_monochrome(item)) return *found;
-    // A grid has no codec; its tiles have one.
-    const std::optional<std::uint64_t> tile = first_tile(item);
-    return tile && is_monochrome(*tile).value_or(false);
-  }
-
- private:
-  static std::uint64_t version(Bytes box) { return number(box, 0, 1); }
-
-  std::optional<bool> is_monochrome(std::uint64_t item) const {
-    for (const std::size_t index : properties_of(item)) {
-      if (index == 0 || index > properties_.size()) continue;
-      const Box& property = properties_[index - 1];
-      if (property.type == "av1C") return (number(property.content, 2, 1) & 0x10) != 0;
-      if (property.type == "hvcC") return (number(property.content, 16, 1) & 3) == 0;
-    }
-    return std::nullopt;
-  }
-
-  std::vector<std::size_t> properties_of(std::uint64_t item) const {
-    std::vector<std::size_t> found;
-    const Bytes list = content_of(boxes_in(content_of(meta_, "iprp")), "ipma");
-    const int id_size = version(list) < 1 ? 2 : 4, index_size = number(list, 3, 1) & 1 ? 2 : 1;
-    const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
-    std::size_t at = 8;
-    for (std::uint64_t entries = number(list, 4, 4); entries > 0 && at < list.size(); --entries) {
-      const std::uint64_t id = number(list, at, id_size);
-      at += std::size_t(id_size);
-      for (std::uint64_t count = number(list, at++, 1); count > 0; --count) {
-        if (id == item) found.push_back(std::size_t(number(list, at, index_size) & ~flag));
-        at += std::size_t(index_size);
-      }
-    }
-    return found;
-  }
-
-  std::optional<std::uint64_t> first_tile(std::uint64_t item) const {
-    const Bytes references = content_of(meta_, "iref");
-    const int size = version(references) == 0 ? 2 : 4;
-    for (const Box& reference : boxes_in(after(references, 4))) {
-      if (reference.type == "dimg" && number(reference.content, 0, size) == item)
-        return number(reference.content, std::size_t(size) + 2, size);
-    }
-    return std::nullopt;
-  }
-
-  std::vector<Box> meta_, properties_;
-};
-
-std::string text_of(const heif_error& error) {
+std::string words_of(const heif_error& error) {
   std::string text = error.message ? error.message : "libheif gave up";
   for (char& c : text) {
     if (c == '\n') c = ' ';
@@ -169,7 +118,7 @@ class HeifReader : public WholeReader {
     header_.width = heif_image_handle_get_width(handle);
     header_.height = heif_image_handle_get_height(handle);
     context.check_size(header_.width, header_.height);
-    is_grey_ = MonochromeSearch(bytes).primary_is_monochrome();
+    is_grey_ = primary_is_monochrome(bytes);
     has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
     header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;
     header_.depth = heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? Depth::u16 : Depth::u8;
@@ -179,6 +128,7 @@ class HeifReader : public WholeReader {
     if (others > 0)
       context.leaves_out("only the main one of its " + std::to_string(others + 1) +
                          " pictures is read");
+    library_bytes_ = (header_.depth == Depth::u8 ? 1 : 4) * samples_of(header_);
     context.check_plausible(header_, std::uint64_t(held_bytes()), source.size());
     read_metadata();
     // libheif turns and mirrors the picture by the file's boxes. EXIF's orientation repeats them,
@@ -187,12 +137,7 @@ class HeifReader : public WholeReader {
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    return (header_.depth == Depth::u8 ? 1 : 4) * samples_of(header_);
-  }
-
   void decode() override {
-    quiet_errors();
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
@@ -301,7 +246,7 @@ class HeifReader : public WholeReader {
     for (int i = int(warnings.size()); i-- > 0;) {
       heif_image_get_decoding_warnings(pixels_.get(), i, warnings.data(), 1);
       if (int(warnings[0].subcode) == kColoursDisagree) continue;
-      return context_.damaged(data_damaged(text_of(warnings[0])));
+      return context_.damaged(data_damaged(words_of(warnings[0])));
     }
   }
 
@@ -314,15 +259,11 @@ class HeifReader : public WholeReader {
     const std::vector<Box> boxes = boxes_in(bytes);
     for (const Box& box : boxes) {
       const bool begins_again = box.type == "ftyp" && std::exchange(has_begun, true);
-      end = std::size_t(box.content.data() + box.content.size() - bytes.data());
+      end = box.end;
       if (begins_again ||
           std::find(std::begin(kKnown), std::end(kKnown), box.type) == std::end(kKnown))
         context_.leaves_out("its box " + in_quotes(box.type) + " is not read");
-      if (!box.is_cut) continue;
-      const auto at =
-          std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
-      cut_ = ends_early("box " + in_quotes(box.type) + " at byte " + std::to_string(at) +
-                        " goes beyond its end");
+      if (box.is_cut) cut_ = box.damage();
     }
     const Bytes rest = bytes.subspan(end);
     if (has_only_zeros(rest)) return;
@@ -340,11 +281,11 @@ class HeifReader : public WholeReader {
       throw std::bad_alloc();
     if (error.subcode == heif_suberror_Unsupported_codec) {
       const bool hevc = header_.format == FormatId::heic;
-      context_.fail(std::string("libheif has no decoder for it here (") + text_of(error) +
+      context_.fail(std::string("libheif has no decoder for it here (") + words_of(error) +
                     "); install " + (hevc ? "libheif-plugin-libde265" : "libheif-plugin-dav1d"));
     }
     const bool ends = error.subcode == heif_suberror_End_of_data;
-    const std::string why = ends ? ends_early(text_of(error)) : data_damaged(text_of(error));
+    const std::string why = ends ? ends_early(words_of(error)) : data_damaged(words_of(error));
     give_up(cut_.empty() ? why : cut_);
   }
 
@@ -363,20 +304,17 @@ class HeifReader : public WholeReader {
     heif_image_handle_get_list_of_metadata_block_IDs(handle, nullptr, ids.data(), count);
     for (const heif_item_id id : ids) {
       const std::string_view kind = heif_image_handle_get_metadata_type(handle, id);
-      const bool is_exif = kind == "Exif";
       const bool is_xmp =
           kind == "mime" && std::string_view(heif_image_handle_get_metadata_content_type(
                                 handle, id)) == "application/rdf+xml";
-      if (!is_exif && !is_xmp) continue;
+      if (!is_xmp && kind != "Exif") continue;
       Metadata::Bytes block(heif_image_handle_get_metadata_size(handle, id));
       if (block.empty() ||
           heif_image_handle_get_metadata(handle, id, block.data()).code != heif_error_Ok)
         continue;
-      if (is_xmp) {
-        metadata.xmp = std::move(block);
-        continue;
-      }
-      if (Metadata::Bytes exif = exif_in_box(block); !exif.empty()) metadata.exif = std::move(exif);
+      const Bytes found = is_xmp ? Bytes(block) : exif_in_box(block);
+      if (!found.empty())
+        (is_xmp ? metadata.xmp : metadata.exif).assign(found.begin(), found.end());
     }
   }
 
@@ -393,14 +331,20 @@ class HeifWriter : public WholeWriter {
  public:
   HeifWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), options_(options), heif_(make_context()) {
+    const bool deep = header.depth == Depth::u16, avif = header.format == FormatId::avif;
     // 10 bits are what decoders of HEIC in hardware take.
-    if (header.depth == Depth::u16) bits_ = header.format == FormatId::heic ? 10 : 12;
+    if (deep) bits_ = avif ? 12 : 10;
+    const std::int64_t pixels = std::int64_t{header.width} * header.height;
+    library_bytes_ = (deep ? 8 : 6) * samples_of(header);
+    if (header.channels == 1) library_bytes_ += (deep ? 6 : 4) * pixels;  // chroma
+    // In 8 bits libaom looks for repetitions, where a picture has any, as that of a screen.
+    if (avif && !deep) library_bytes_ = 78 * pixels;
+    if (avif) library_bytes_ += 30 << 20;  // an encoder of any size
     find_encoder();
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
   void finish() override {
-    quiet_errors();
     const Metadata& metadata = header_.metadata;
     if (!metadata.icc.empty())
       require(heif_image_set_raw_color_profile(pixels_.get(), "prof", metadata.icc.data(),
@@ -435,16 +379,6 @@ class HeifWriter : public WholeWriter {
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
-    const bool deep = header_.depth == Depth::u16, avif = header_.format == FormatId::avif;
-    constexpr std::int64_t kEncoderOfAvif = 30 << 20;  // of any size
-    // In 8 bits libaom looks for repetitions, where a picture has any, as that of a screen.
-    if (avif && !deep) return 78 * pixels + kEncoderOfAvif;
-    const std::int64_t chroma = header_.channels == 1 ? (deep ? 6 : 4) * pixels : 0;
-    return (deep ? 8 : 6) * samples_of(header_) + chroma + (avif ? kEncoderOfAvif : 0);
-  }
-
   void begin() override {
     const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
     const heif_chroma chroma =
@@ -476,7 +410,7 @@ class HeifWriter : public WholeWriter {
 
   void require(const heif_error& error) const {
     if (error.code == heif_error_Memory_allocation_error) throw std::bad_alloc();
-    if (error.code != heif_error_Ok) fail(text_of(error));
+    if (error.code != heif_error_Ok) fail(words_of(error));
   }
 
   void find_encoder() {

@@ -16,7 +16,6 @@
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -67,15 +66,11 @@ class JxlReader : public WholeReader {
     context.admit(file_bytes_);
     read_header();
     context.check_size(header_.width, header_.height);
+    library_bytes_ = (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_);
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    return (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_);
-  }
-
   void decode() override {
-    quiet_errors();
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(std::uint64_t(bytes_of(header_)));
     pixels_.resize(std::size_t(bytes_of(header_)));
@@ -138,7 +133,6 @@ class JxlReader : public WholeReader {
 
   /// Goes through all boxes of the file, but decodes no pixels.
   void read_header() {
-    quiet_errors();
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     bool has_info = false, is_closed = false;
     Metadata::Bytes box;
@@ -146,7 +140,7 @@ class JxlReader : public WholeReader {
     const auto end_box = [&] {
       if (type.empty()) return;
       box.resize(box.size() - JxlDecoderReleaseBoxBuffer(decoder.get()));
-      keep_box(type, std::move(box));
+      keep_box(type, box);
       type.clear();
     };
     while (true) {
@@ -248,9 +242,10 @@ class JxlReader : public WholeReader {
       header_.metadata.icc.clear();
   }
 
-  void keep_box(const std::string& type, Metadata::Bytes box) {
-    if (type == "xml " && header_.metadata.xmp.empty()) header_.metadata.xmp = std::move(box);
-    if (type == "Exif" && header_.metadata.exif.empty()) header_.metadata.exif = exif_in_box(box);
+  void keep_box(const std::string& type, std::span<const unsigned char> box) {
+    Metadata::Bytes& kept = type == "Exif" ? header_.metadata.exif : header_.metadata.xmp;
+    if (type == "Exif") box = exif_in_box(box);
+    if (kept.empty()) kept.assign(box.begin(), box.end());
   }
 
   void take_part(JxlDecoder& decoder, const std::string& damage) {
@@ -277,10 +272,10 @@ class JxlWriter : public WholeWriter {
   JxlWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), distance_(distance_of(options.quality.value_or(100))) {
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
+    library_bytes_ = 22 * samples_of(header_);
   }
 
   void finish() override {
-    quiet_errors();
     const Encoder encoder(JxlEncoderCreate(nullptr));
     if (!encoder) throw std::bad_alloc();
     check(*encoder, JxlEncoderSetParallelRunner(encoder.get(), run_parallel, nullptr));
@@ -296,18 +291,15 @@ class JxlWriter : public WholeWriter {
     check(*encoder, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT,
                                                      distance_ == 0 ? 3 : 5));
     const JxlPixelFormat format = pixel_format(header_);
-    check(*encoder, JxlEncoderAddImageFrame(settings, &format, pixels_.data(), pixels_.size()));
+    check(*encoder, JxlEncoderAddImageFrame(settings, &format, image_.view().data,
+                                            std::size_t(bytes_of(header_))));
     JxlEncoderCloseInput(encoder.get());
     drain(*encoder);
   }
 
  protected:
-  std::int64_t bytes_of_library() const override { return 22 * samples_of(header_); }
-
-  void begin() override { pixels_.resize(std::size_t(bytes_of(header_))); }
-
   void put_row(int y, const std::byte* from) override {
-    copy_row_reversed(from, pixels_.data() + std::size_t(y) * row_bytes(header_), header_);
+    copy_row_reversed(from, image_.view().row(y), header_);
   }
 
  private:
@@ -373,7 +365,6 @@ class JxlWriter : public WholeWriter {
   }
 
   const float distance_;
-  std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
 };
 
 }  // namespace

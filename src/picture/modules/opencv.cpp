@@ -1,6 +1,7 @@
 /// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR; and with --loader=opencv, as a
 /// witness, of every format that OpenCV knows.
 #include <sys/mman.h>
+#include <tiff.h>
 
 #include <algorithm>
 #include <cctype>
@@ -18,7 +19,6 @@
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/file_facts.hpp"
-#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -47,7 +47,6 @@ cv::Mat decode_as_file(const Bytes& bytes) {
 }
 
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
-  quiet_errors();
   const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
   const bool from_file =
       format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
@@ -102,12 +101,6 @@ cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
   return pixels;
 }
 
-/// Whether the program has no codec for the format, which would have read the header before.
-bool is_only_here(FormatId format) {
-  return format == FormatId::bmp || format == FormatId::hdr || format == FormatId::jp2 ||
-         format == FormatId::exr;
-}
-
 /// Decodes when it is opened: only decoded pixels tell which channels and depth OpenCV gives.
 class OpencvReader : public WholeReader {
  public:
@@ -118,7 +111,9 @@ class OpencvReader : public WholeReader {
     constexpr std::uint64_t kMost = INT32_MAX - 16;
     if (source.size() > kMost)
       context.fail("it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
-    if (is_only_here(format)) context.admit(file_bytes_);
+    // Where the program has a codec, that one has read the header before.
+    const bool is_only_here = !format_of(format).module.empty();
+    if (is_only_here) context.admit(file_bytes_);
     Bytes bytes(std::size_t(source.size()));
     bytes.resize(source.read(0, bytes));
     const FileFacts facts = inspect(format, &bytes, context);
@@ -127,7 +122,7 @@ class OpencvReader : public WholeReader {
       if (facts.is_lost) give_up(facts.damage);
       if (context.options().refuse_damaged) context.damaged(facts.damage);
     }
-    if (is_only_here(format)) admit(facts, source.size());
+    if (is_only_here) admit(facts, source.size());
     if (!facts.damage.empty()) complete(format, facts, &bytes);
     pixels_ = decode_checked(bytes, facts);
     header_.width = pixels_.cols;
@@ -183,7 +178,8 @@ class OpencvReader : public WholeReader {
       }
       why = cause_in(error);
     }
-    if (!facts.unread.empty()) context_.fail(facts.unread);
+    if (format_of(header_.format).module.empty())
+      context_.fail("OpenCV does not read it (" + why + "); leave out --loader=opencv");
     give_up(facts.damage.empty()
                 ? "its data is damaged, or of a kind that OpenCV does not read (" + why + ")"
                 : facts.damage);
@@ -191,12 +187,6 @@ class OpencvReader : public WholeReader {
 
   cv::Mat pixels_;
 };
-
-const Format& format_of(FormatId id) {
-  const auto formats = written_formats();
-  return *std::find_if(formats.begin(), formats.end(),
-                       [&](const Format& format) { return format.id == id; });
-}
 
 /// Bytes that OpenCV takes for each sample, beside its pictures.
 int bytes_a_sample_of(FormatId format) {
@@ -213,6 +203,7 @@ class OpencvWriter : public WholeWriter {
   OpencvWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), options_(options) {
     say_what_is_left_out({});
+    library_bytes_ = bytes_a_sample_of(header_.format) * samples_of(header_);
   }
 
   void finish() override {
@@ -224,50 +215,43 @@ class OpencvWriter : public WholeWriter {
       fail(cause_in(error));
     }
     sink_.append(bytes);
-    if (header_.format == FormatId::tiff && pixels_.channels() == 4) mark_alpha_as_straight();
+    if (header_.format == FormatId::tiff && header_.channels == 4) mark_alpha_as_straight();
   }
 
  protected:
-  std::int64_t bytes_of_library() const override {
-    return bytes_a_sample_of(header_.format) * samples_of(header_);
-  }
-
-  void begin() override {
-    const int depth = header_.depth == Depth::u8    ? CV_8U
-                      : header_.depth == Depth::u16 ? CV_16U
-                                                    : CV_32F;
-    pixels_.create(header_.height, header_.width, CV_MAKETYPE(depth, header_.channels));
-  }
-
   void put_row(int y, const std::byte* from) override {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
-    if (header_.format == FormatId::pam) {
-      copy_row_reversed(from, pixels_.ptr<std::byte>(y), header_);
-    } else {
-      std::memcpy(pixels_.ptr(y), from, pixels_.elemSize() * std::size_t(pixels_.cols));
-    }
+    if (header_.format == FormatId::pam)
+      copy_row_reversed(from, image_.view().row(y), header_);
+    else
+      WholeWriter::put_row(y, from);
   }
 
  private:
   /// OpenCV leaves the mark out. Without it some programs drop the channel, and others take the
   /// colours for premultiplied.
   void mark_alpha_as_straight() {
-    constexpr std::uint16_t kExtraSamples = 338, kUnassociated = 2;
     TiffArea order(true, false);  // as OpenCV writes it
-    add_entries(sink_, {order.entry(order.number_value(kExtraSamples, kTiffShort, kUnassociated))});
+    add_entries(sink_, {order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, kTiffShort,
+                                                       EXTRASAMPLE_UNASSALPHA))});
   }
 
   Bytes encoded() const {
     const WriteSignalsBlocked blocked;  // for formats that go through a temporary file
+    const int depth = header_.depth == Depth::u8    ? CV_8U
+                      : header_.depth == Depth::u16 ? CV_16U
+                                                    : CV_32F;
+    const cv::Mat pixels(header_.height, header_.width, CV_MAKETYPE(depth, header_.channels),
+                         const_cast<std::byte*>(image_.view().data));  // imencode() only reads
     const Format& format = format_of(header_.format);
     Bytes bytes;
-    if (!cv::imencode("." + std::string(format.extension()), pixels_, bytes, parameters()) ||
+    if (!cv::imencode("." + std::string(format.extension()), pixels, bytes, parameters()) ||
         bytes.empty())
       fail("");
     // OpenCV does not notice when the temporary folder is full.
     if (format.through_file) {
       const cv::Mat back = decode_bytes(header_.format, bytes);
-      if (back.size() != pixels_.size() || back.depth() != pixels_.depth())
+      if (back.size() != pixels.size() || back.depth() != pixels.depth())
         fail("it came out damaged; is the temporary folder full?");
     }
     return bytes;
@@ -286,20 +270,19 @@ class OpencvWriter : public WholeWriter {
         return {};
       case FormatId::tiff:
         // OpenCV's default for floats is LogLuv, which loses most of their bits.
-        if (pixels_.depth() == CV_32F) return {cv::IMWRITE_TIFF_COMPRESSION, 1 /* none */};
+        if (header_.depth == Depth::f32) return {cv::IMWRITE_TIFF_COMPRESSION, 1 /* none */};
         return {};
       case FormatId::jp2: return {cv::IMWRITE_JPEG2000_COMPRESSION_X1000, 1000 /* lossless */};
       case FormatId::pam:
-        return {cv::IMWRITE_PAM_TUPLETYPE,
-                pixels_.channels() == 1   ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
-                : pixels_.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
-                                          : cv::IMWRITE_PAM_FORMAT_RGB};
+        return {cv::IMWRITE_PAM_TUPLETYPE, header_.channels == 1 ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
+                                           : header_.channels == 4
+                                               ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
+                                               : cv::IMWRITE_PAM_FORMAT_RGB};
       default: return {};
     }
   }
 
   const WriteOptions options_;
-  cv::Mat pixels_;
 };
 
 }  // namespace

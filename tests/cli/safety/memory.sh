@@ -1,20 +1,22 @@
 # Too little memory, for the file, its pixels, the result or its encoding: one line that says so, exit code 1, and no
 # output. Limits go from one that suffices for a few pixels up to one that suffices for the picture.
 export MALLOC_ARENA_MAX=1   # else glibc reserves a different part of the limit from run to run
-readonly kStep=16 kMost=4096   # MiB
+readonly kMost=4096   # MiB
+# A short run takes a quarter of the picture.
+if [ "${CONVFILT_TEST_SIZE:-}" = full ]; then width=4000 height=3000 step=16; else width=2000 height=1500 step=8; fi
 printf 'P6\n2 1\n255\nabcdef' >small.ppm
-{ printf 'P6\n4000 3000\n255\n'; head -c 36000000 /dev/zero; } >large.ppm
+{ printf "P6\n$width $height\n255\n"; head -c $((width * height * 3)) /dev/zero; } >large.ppm
 convfilt apply identity large.ppm large.png
 # What the shell says of a library's death while it is loaded is not looked at, but its exit code is.
 limited() { (ulimit -v $(($1 * 1024)); shift; "$CONVFILT" "$@" --threads 1 --device cpu 2>said) 2>/dev/null; }
 
-least=$kStep
+least=$step
 until limited $least blur small.ppm out.ppm; do
   least=$((least * 2))
   [ $least -le $kMost ] || skip "this build reserves more address space than it uses: $(tail -n 1 said)"
 done
 below=$((least / 2))
-while [ $((least - below)) -gt $kStep ]; do
+while [ $((least - below)) -gt $step ]; do
   middle=$(((least + below) / 2))
   if limited $middle blur small.ppm out.ppm; then least=$middle; else below=$middle; fi
 done
@@ -23,7 +25,7 @@ rm out.ppm
 for command in 'blur large.ppm --strategy fft' 'blur large.png --sigma 60' 'edge large.png --strategy fft' \
   'blur large.ppm --border wrap' 'edge large.png --border wrap'; do
   failures=0
-  for ((limit = least; limit <= kMost; limit += kStep)); do
+  for ((limit = least; limit <= kMost; limit += step)); do
     code=0
     # shellcheck disable=SC2086  # a command and its picture
     limited $limit $command out.ppm || code=$?

@@ -47,6 +47,27 @@ class OfLightness final : public Filter {
   bool keeps_lightness_;
 };
 
+/// A filter that counts how often its work is finished.
+class Finished final : public Filter {
+ public:
+  std::string text() const override { return "test"; }
+  std::vector<Mask> masks() const override { return {box_mask(3)}; }
+  bool keeps_lightness() const override { return true; }
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    return std::make_unique<Counting>(place.convolver.problem_of(in, box_mask(3), 0), times);
+  }
+  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+  mutable int times = 0;
+
+ private:
+  struct Counting final : Work {
+    Counting(const Problem& problem, int& counted) : Work(problem, ""), times(counted) {}
+    std::unique_ptr<Worker> make_worker() const override { return nullptr; }
+    void finish() const override { ++times; }
+    int& times;
+  };
+};
+
 Image mapped(const Image& in, const Mapping& mapping, const Mask& mask,
              bool keeps_lightness = true) {
   const FilterPtr filter = mapped(std::make_shared<OfLightness>(mask, keeps_lightness), mapping);
@@ -435,5 +456,19 @@ TEST_CASE("an even picture has responses in the middle of its range") {
         for_samples(out, [&](int x, int y, int c) { CHECK(sample(out, x, y, c) == middle); });
       }
     }
+  }
+}
+
+TEST_CASE("a filter around a filter finishes the one inside it") {
+  const Region region{1, 1, 5, 4};
+  for (const Mapping& mapping :
+       {Mapping{.linear = true}, Mapping{.luma = true}, Mapping{.negative = Negative::absolute},
+        Mapping{.region = region}, Mapping{.linear = true, .luma = true, .region = region}}) {
+    const auto inner = std::make_shared<Finished>();
+    Convolver convolver = on_the_cpu();
+    const auto work = begin(*mapped(inner, mapping), {9, 8, 3, Depth::u8}, convolver);
+    CHECK(inner->times == 0);
+    work->finish();
+    CHECK(inner->times == 1);
   }
 }

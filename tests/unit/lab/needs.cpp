@@ -7,7 +7,7 @@
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/lab/compare/contenders.hpp"
-#include "src/lab/compare/row.hpp"
+#include "src/lab/compare/measure.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sample_masks.hpp"
 
@@ -108,9 +108,8 @@ TEST_CASE("compare refuses the row of a strategy that a device is too old for") 
   const Image picture = noise_picture(40, 40, 1, Depth::u8);
   const CompareOptions options;
   DeviceLimits limits(2);
-  Pieces pieces(problem, picture, options, old.machine);
-  const Row row = measure_row({pieces, options, old.machine, limits},
-                              {&some_strategies().back(), {}}, {DeviceKind::cuda, 0});
+  Bench bench({problem, picture, options, old.machine, limits});
+  const Row row = measure_row(bench, {&some_strategies().back(), {}}, {DeviceKind::cuda, 0});
   CHECK(row.refused);
   CHECK(row.refusal == "CUDA device 0 (invented, sm_75) is older than sm_80");
 }

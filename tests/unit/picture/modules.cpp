@@ -800,7 +800,11 @@ TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too")
   }
   const Bytes heavy = encode(FormatId::jpeg, pattern(9, 7, 3, Depth::u8), write);
   Bytes turned = jpeg_with_exif(heavy, exif(6, true));
-  CHECK(decode(turned, read).header.orientation == 6);
+  const Decoded back = decode(turned, read);
+  CHECK(back.header.orientation == 6);
+  REQUIRE(back.warnings.size() == 1);
+  CHECK(contains(back.warnings[0], "OpenCV reads none of its metadata; leave out --loader=opencv"));
+  CHECK(decode(heavy, read).warnings.empty());
 }
 
 TEST_CASE("a cut file by OpenCV is a picture of its header's size, or refused") {
@@ -867,6 +871,23 @@ TEST_CASE("a TIFF's orientation of any integer type is applied once, by OpenCV, 
         CHECK(same(back.image, image));
       }
     }
+  }
+}
+
+TEST_CASE("OpenCV's samples of a PNM or PAM fill their depth, whatever its largest value is") {
+  if (!has(FormatId::bmp)) return;
+  ReadOptions opencv;
+  opencv.loader = Loader::opencv;
+  const std::string comment = "# " + std::string(70000, '9') + "\n";
+  for (const std::string& file :
+       {std::string("P5\n# 3 # 7\n2 1\n100\n\x07\x64"), "P5\n" + comment + "2 1\n100\n\x07\x64",
+        std::string("P5 2 1 1000\n\x01\x07\x03\xE8"), std::string("P2 2 1 100 20 100"),
+        std::string("P4 2 1\n\x40"), std::string("P1 2 1 0 1"),
+        std::string("P7\nWIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 99\nENDHDR\n\x07\x63")}) {
+    Bytes bytes;
+    append(&bytes, file);
+    CAPTURE(file.substr(0, 40));
+    CHECK(same(decode(bytes, opencv).image, decode(bytes).image));
   }
 }
 

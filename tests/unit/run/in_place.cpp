@@ -10,7 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
-#include "src/run/picture_file.hpp"
+#include "src/run/passage.hpp"
 #include "tests/support/gif_files.hpp"
 #include "tests/support/picture_files.hpp"
 
@@ -37,7 +37,9 @@ void filter(const std::string& in, const std::string& out, const Case& what) {
   if (what.extension == "gif") batch.write.format = "png";
   Convolver convolver(batch.convolver);
   const Job job{in, "", out};
-  Passage passage(batch, job);
+  struct : Admission, JobEvents {
+  } none;
+  Passage passage(batch, job, none, none);
   filter_picture(passage, convolver);
   passage.commit();
 }

@@ -1,5 +1,5 @@
 /// Pictures from file to file, in bands on any number of threads.
-#include "src/run/picture_file.hpp"
+#include "src/run/passage.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/filtered.hpp"
@@ -29,7 +30,7 @@ ConvolverOptions on_the_cpu() {
 }
 
 /// Filters pictures from file to file. A test may hear of what they ask.
-struct Run : Gate {
+struct Run : Admission, JobEvents {
   explicit Run(const ConvolverOptions& options = on_the_cpu()) : convolver(options) {
     batch.convolver = options;
   }
@@ -38,20 +39,18 @@ struct Run : Gate {
                         int threads = 0) {
     const Job job{in, "", out};
     batch.filter = std::move(filter);
-    Passage passage(batch, job);
-    passage.threads = threads;
-    passage.gate = this;
+    Passage passage(batch, job, *this, *this);
+    passage.threads = cpu::threads_or_all(threads);
     FileReport report = filter_picture(passage, convolver);
     if (commits) passage.commit();
     return report;
   }
 
-  bool has_room(const Passage&, std::int64_t) override { return true; }
   void admit(Passage&, std::int64_t bytes, bool) override {
     asked = bytes;
     on_admit();
   }
-  void before_commit(Passage&, const FileStamp& stamp) override { on_commit(stamp); }
+  void before_commit(PictureOutcome&, const FileStamp& stamp) override { on_commit(stamp); }
 
   Batch batch;
   Convolver convolver;

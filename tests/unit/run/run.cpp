@@ -50,7 +50,7 @@ struct World : Crew {
     FileReport filter(Passage& passage) override {
       world.on_file(passage.job);
       save(passage.job.out, Bytes(10));
-      passage.before_commit(*stamp_of(passage.job.out));
+      passage.events.before_commit(passage.outcome, *stamp_of(passage.job.out));
       return {};
     }
     World& world;

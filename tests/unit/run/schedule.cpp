@@ -88,12 +88,13 @@ class TestLane : public Lane {
     } idle{is_busy_};
     const int number = std::stoi(passage.job.in);
     const Work& work = world_.work[std::size_t(number)];
-    const bool on_all = passage.threads != 1 && passage.has_room(work.memory + work.more_on_all);
+    const bool on_all =
+        passage.threads != 1 && passage.admission.has_room(passage, work.memory + work.more_on_all);
     const std::int64_t memory = work.memory + (on_all ? work.more_on_all : 0);
     const int postponed_before = world_.postponed;
     try {
-      passage.admit(memory / 2, false);
-      passage.admit(memory, true);
+      passage.admission.admit(passage, memory / 2, false);
+      passage.admission.admit(passage, memory, true);
     } catch (...) {
       ++world_.postponed;
       throw;
@@ -177,8 +178,6 @@ struct Lanes : Crew {
 struct Heard : JobEvents {
   explicit Heard(std::function<void(const PictureOutcome&)> function)
       : listener(std::move(function)) {}
-  void before(PictureOutcome&) override {}
-  void before_commit(PictureOutcome&, const FileStamp&) override {}
   void after(const PictureOutcome& outcome) override { listener(outcome); }
   std::function<void(const PictureOutcome&)> listener;
 };
@@ -306,15 +305,34 @@ TEST_CASE("failures end no other, unless asked") {
 }
 
 TEST_CASE("while a result waits for the disk, its core takes the next picture") {
+  // A commit holds its file open as long as it lives.
+  class OpenFiles {
+   public:
+    std::shared_ptr<int> open(const std::string& name) {
+      const std::lock_guard lock(mutex_);
+      const auto file = std::make_shared<int>();
+      files_[name] = file;
+      return file;
+    }
+    bool is_closed(const std::string& name) {
+      const std::lock_guard lock(mutex_);
+      return files_.at(name).expired();
+    }
+
+   private:
+    std::mutex mutex_;
+    std::map<std::string, std::weak_ptr<int>> files_;
+  };
   // A disk that is done with the first picture when another has begun, or after a while.
   class SlowDisk : public Lane {
    public:
-    SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken)
-        : begun_(begun), overtaken_(overtaken) {}
+    SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken, OpenFiles& files)
+        : begun_(begun), overtaken_(overtaken), files_(files) {}
     FileReport filter(Passage& passage) override {
-      passage.admit(10, true);
+      passage.admission.admit(passage, 10, true);
       const int before = ++begun_;
-      passage.commit = [&begun = begun_, &overtaken = overtaken_, before] {
+      passage.commit = [&begun = begun_, &overtaken = overtaken_, before,
+                        file = files_.open(passage.job.in)] {
         const auto end = Clock::now() + std::chrono::milliseconds(before == 1 ? 500 : 0);
         while (begun == before && Clock::now() < end)
           std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -323,18 +341,21 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
       return {};
     }
     std::atomic<int>&begun_, &overtaken_;
+    OpenFiles& files_;
   };
   for (const std::int64_t most : {0, 1000}) {
     CAPTURE(most);
     std::atomic<int> begun{0}, overtaken{0};
     std::set<std::string> done;
+    OpenFiles files;
     Heard events([&](const PictureOutcome& result) {
       CHECK(result.outcome == Outcome::filtered);
+      CHECK(files.is_closed(result.job->in));
       CHECK(done.insert(result.job->in).second);
     });
     Batch batch = batch_on(1);
     batch.max_memory = most;
-    Lanes lanes([&] { return std::make_unique<SlowDisk>(begun, overtaken); });
+    Lanes lanes([&] { return std::make_unique<SlowDisk>(begun, overtaken, files); });
     filter_jobs(jobs_of(2), batch, lanes, events);
     CHECK(done.size() == 2);
     // What waits takes memory that no limit foresees.

@@ -18,13 +18,11 @@
 //   Sibling: ../warpgroup.cu, for one channel, and for small masks in colour, which it takes as one
 //   wide mask with gaps.
 
-#include "kernels/tensor/warpgroup/colour/colour.hpp"
-
-#include <type_traits>
-
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/side_samples.hpp"
 #include "kernels/tensor/warpgroup/colour/walk.hpp"
+#include "kernels/tensor/warpgroup/warpgroup.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 namespace {
@@ -54,27 +52,22 @@ struct Kernel {
   int chunks, height, words, matrix_bytes;
 };
 
-template <int kDigits, int kChunks, int kHeight>
-Kernel the_kernel() {
-  using Shape = StripShape<kDigits, kChunks, kHeight>;
-  return {colour_kernel<kDigits, kChunks, kHeight>, kChunks, kHeight, Shape::kWords,
-          Shape::kAllMatrixBytes};
-}
-
 /// The kernel of the least height that a mask fits. Zeros below a mask cost as much as its rows,
 /// but heights that few masks have share a kernel.
-template <int kDigits, int kChunks, int kHeight, int... kHeights>
-Kernel lowest(int height) {
-  if constexpr (sizeof...(kHeights) > 0) {
-    if (height > kHeight) return lowest<kDigits, kChunks, kHeights...>(height);
-  }
-  return the_kernel<kDigits, kChunks, kHeight>();
+template <int kChunks, int... kHeights>
+Kernel lowest(int digits, int mask_height) {
+  return with_least<1, 2>(digits, [&](auto known_digits) {
+    return with_least<kHeights...>(mask_height, [&](auto height) {
+      using Shape = StripShape<known_digits(), kChunks, height()>;
+      return Kernel{colour_kernel<known_digits(), kChunks, height()>, kChunks, height(),
+                    Shape::kWords, Shape::kAllMatrixBytes};
+    });
+  });
 }
 
-template <int kDigits>
-Kernel kernel_for(int chunks, int height) {
-  return chunks == 2 ? lowest<kDigits, 2, 3, 5, 7, 9, 11, 13, 15, 17, 23, 31>(height)
-                     : lowest<kDigits, 3, 9, 15, 19, 23, 31>(height);
+Kernel kernel_for(int digits, int chunks, int height) {
+  return chunks == 2 ? lowest<2, 3, 5, 7, 9, 11, 13, 15, 17, 23, 31>(digits, height)
+                     : lowest<3, 9, 15, 19, 23, 31>(digits, height);
 }
 
 /// Bytes of a row beside its samples: a mask's reach on either side, what the last strip exceeds
@@ -91,8 +84,7 @@ class ColourPlan : public DevicePlan {
                    {.width = kMostPixels, .interleaved = true, .sides = kMostSides}),
         mask_(mask),
         digits_(signed_digits(mask)),
-        kernel_(digits_ == 1 ? kernel_for<1>(pixel_chunks(mask.width), mask.height)
-                             : kernel_for<2>(pixel_chunks(mask.width), mask.height)),
+        kernel_(kernel_for(digits_, pixel_chunks(mask.width), mask.height)),
         matrices_(banded_matrices(mask, kernel_.height, digits_, kernel_.chunks)),
         mask_argument_{kernel_.height, mask.dy, ends_of(mask, digits_)},
         ghost_(ghost_sample<uint8_t>(problem)) {}

@@ -38,3 +38,6 @@ void lesson_call(const LessonNumbers& lesson_numbers, float* lesson_in, float* l
 
 /// The array; nothing where the mask is an argument.
 LessonArray lesson_array();
+
+/// Bytes that lie on each side of a student's shared and constant memory.
+constexpr unsigned long kLessonGuard = 1ul << 16;

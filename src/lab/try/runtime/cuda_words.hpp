@@ -36,19 +36,16 @@ constexpr int warpSize = 32;
 /// A barrier is known by its line, since the compiler may make two calls of one.
 void __syncthreads(int line = __builtin_LINE());
 void __syncwarp(unsigned mask = 0xFFFFFFFF);
-inline void __threadfence() {}
-inline void __threadfence_block() {}
-inline void __threadfence_system() {}
-inline void __trap() {
-  std::abort();
-}
 
 namespace convfilt::lesson {
 
 /// Gives each lane of the warp what the lane `from` brings.
-float exchange(float value, int from);
-int exchange(int value, int from);
 unsigned exchange(unsigned value, int from);
+template <class T>
+[[gnu::always_inline]] inline T exchange(T value, int from) {
+  static_assert(sizeof value == sizeof(unsigned));
+  return __builtin_bit_cast(T, exchange(__builtin_bit_cast(unsigned, value), from));
+}
 int lane();
 
 /// A bit for each lane of the warp that comes here: whether it brings true; and all that come.
@@ -80,27 +77,9 @@ T __shfl_xor_sync(unsigned, T value, int mask, int width = warpSize) {
   return convfilt::lesson::exchange(value, from >= (lane / width + 1) * width ? lane : from);
 }
 
-inline unsigned __ballot_sync(unsigned mask, int brings) {
-  return convfilt::lesson::ballot(brings != 0).yes & mask;
-}
-inline int __any_sync(unsigned mask, int brings) {
-  return (convfilt::lesson::ballot(brings != 0).yes & mask) != 0;
-}
 inline int __all_sync(unsigned mask, int brings) {
   const convfilt::lesson::Ballot ballot = convfilt::lesson::ballot(brings != 0);
   return (ballot.yes & mask) == (ballot.all & mask);
-}
-inline unsigned __activemask() {
-  return convfilt::lesson::ballot(true).yes;
-}
-inline int __popc(unsigned bits) {
-  return __builtin_popcount(bits);
-}
-inline int __ffs(int bits) {
-  return __builtin_ffs(bits);
-}
-inline int __clz(int bits) {
-  return bits == 0 ? 32 : __builtin_clz(unsigned(bits));
 }
 
 namespace cooperative_groups {
@@ -187,27 +166,30 @@ template <class T>
 T __ldg(const T* from) {
   return *from;
 }
-inline float __fmaf_rn(float a, float b, float c) {
-  return std::fma(a, b, c);
-}
-inline float __fdividef(float a, float b) {
-  return a / b;
-}
-inline float rsqrtf(float a) {
-  return 1.0f / std::sqrt(a);
-}
-inline int __mul24(int a, int b) {
-  return a * b;
-}
-inline unsigned __umul24(unsigned a, unsigned b) {
-  return a * b;
-}
-inline float __fadd_rn(float a, float b) {
-  return a + b;
-}
-inline float __fmul_rn(float a, float b) {
-  return a * b;
-}
+
+// Functions of one expression.
+#define LESSON_FUNCTION(T, name, parameters, ...) \
+  inline T name parameters {                      \
+    return __VA_ARGS__;                           \
+  }
+LESSON_FUNCTION(int, __popc, (unsigned bits), __builtin_popcount(bits))
+LESSON_FUNCTION(int, __ffs, (int bits), __builtin_ffs(bits))
+LESSON_FUNCTION(int, __clz, (int bits), bits == 0 ? 32 : __builtin_clz(unsigned(bits)))
+LESSON_FUNCTION(float, __fmaf_rn, (float a, float b, float c), std::fma(a, b, c))
+LESSON_FUNCTION(float, __fadd_rn, (float a, float b), a + b)
+LESSON_FUNCTION(float, __fmul_rn, (float a, float b), (a * b))
+LESSON_FUNCTION(float, __fdividef, (float a, float b), a / b)
+LESSON_FUNCTION(float, rsqrtf, (float a), 1.0f / std::sqrt(a))
+LESSON_FUNCTION(int, __mul24, (int a, int b), (a * b))
+LESSON_FUNCTION(unsigned, __umul24, (unsigned a, unsigned b), (a * b))
+LESSON_FUNCTION(void, __threadfence, ())
+LESSON_FUNCTION(void, __threadfence_block, ())
+LESSON_FUNCTION(void, __threadfence_system, ())
+LESSON_FUNCTION(void, __trap, (), std::abort())
+LESSON_FUNCTION(unsigned, __ballot_sync, (unsigned mask, int brings),
+                (convfilt::lesson::ballot(brings != 0).yes & mask))
+LESSON_FUNCTION(int, __any_sync, (unsigned mask, int brings), __ballot_sync(mask, brings) != 0)
+LESSON_FUNCTION(unsigned, __activemask, (), convfilt::lesson::ballot(true).yes)
 
 // They are plain functions for the pairs of types that CUDA has, so that `using namespace std`
 // makes none of them ambiguous.

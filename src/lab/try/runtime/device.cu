@@ -14,8 +14,7 @@
 ///   error WHY             what it says of the kernel; nothing follows, since the device is lost to
 ///                         this process
 ///   ms TIME...            REPEATS times of the kernel in milliseconds, after some to warm up;
-///   fewer
-///                         of a slow one
+///                         fewer of a slow one
 ///   copy TIME...          REPEATS of a copy of the picture's bytes on the device
 #include <algorithm>
 #include <cmath>
@@ -122,27 +121,16 @@ void print_times(const char* name, int repeats, const Run& run) {
   std::printf("\n");
 }
 
-std::vector<float> read_floats(std::FILE* file, std::size_t count) {
-  std::vector<float> floats(count);
-  if (std::fread(floats.data(), sizeof(float), count, file) != count)
-    throw std::runtime_error("the data are cut");
-  return floats;
-}
-
 struct Job {
   int grid_x = 0, grid_y = 0, grid_z = 0, repeats = 0;
   char data[1024] = {}, result[1024] = {};
 };
 
 void run(const Job& job, dim3 block, std::size_t shared_bytes) {
-  std::FILE* file = std::fopen(job.data, "rb");
-  LessonNumbers lesson_numbers;
-  if (!file || std::fread(&lesson_numbers, sizeof lesson_numbers, 1, file) != 1)
-    throw std::runtime_error("there are no data");
-  const std::vector<float> weights = read_floats(file, lesson_weights(lesson_numbers));
+  const convfilt::lesson::TrialData data = convfilt::lesson::read_trial(job.data);
+  const LessonNumbers& lesson_numbers = data.numbers;
+  const std::vector<float>&weights = data.weights, &picture = data.picture;
   const std::size_t samples = lesson_samples(lesson_numbers, true);
-  const std::vector<float> picture = read_floats(file, lesson_samples(lesson_numbers, false));
-  std::fclose(file);
 
   const Guarded in_memory(picture.size()), out_memory(samples), mask_memory(weights.size());
   in_memory.set(picture);

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "src/lab/try/runtime/guard.hpp"
+#include "src/lab/try/runtime/call.hpp"
 
 #undef memcpy
 #undef memmove
@@ -108,15 +108,6 @@ struct Rewrite {
   std::uintptr_t writers_code = 0;
 };
 
-/// A read beside atomic operations of others. It is no race if the thread's own one follows, as in
-/// a loop around atomicCAS().
-struct EarlyRead {
-  std::int64_t cell = 0;
-  std::uintptr_t code = 0;
-  int other = -1;
-  std::uintptr_t others_code = 0;
-};
-
 /// A step of a thread: an access to memory, or the beginning of a piece of code behind a branch.
 struct Step {
   std::uintptr_t code = 0;
@@ -134,8 +125,18 @@ struct Fiber {
   bool votes = false, brings = false;
   bool offers = false;      ///< a value, at a shuffle
   std::vector<Step> trace;  ///< where its block is counted
-  float offered = 0;
+  unsigned offered = 0;     ///< its bits
 };
+
+std::uintptr_t address_of(const void* place) {
+  return reinterpret_cast<std::uintptr_t>(place);
+}
+
+/// Words from `begin`.
+std::int64_t word_of(std::uintptr_t address, std::uintptr_t begin) {
+  const auto off = std::int64_t(address - begin);
+  return off >= 0 ? off / 4 : -((3 - off) / 4);
+}
 
 /// Memory that is reserved, at that place if it is free, and mapped where it is used.
 class Reserved {
@@ -192,9 +193,7 @@ class Guarded {
 
   /// Samples from the first, for any address.
   std::int64_t cell_of(std::uintptr_t address) const {
-    const auto off =
-        std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin()));
-    return off >= 0 ? off / 4 : -((3 - off) / 4);
+    return word_of(address, address_of(begin()));
   }
 
   void map_around(std::uintptr_t address) const {
@@ -244,7 +243,9 @@ struct Machine {
   std::size_t steps = 0;                     ///< of the block that is counted
   std::vector<Rewrite> rewritten;            ///< by the latest access
   std::map<const Cell*, std::size_t> unset;  ///< cells of findings, which this block has read
-  std::map<std::pair<const Cell*, int>, EarlyRead> early_reads;  ///< by cell and thread
+  /// Reads beside atomic operations of others, by cell and thread. They are no races if the
+  /// thread's own one follows, as in a loop around atomicCAS().
+  std::map<std::pair<const Cell*, int>, std::function<void()>> early_reads;
   std::map<const Cell*, ReadForUpdate> reads_for_update;
   std::map<std::int64_t, SharedRewrite> shared_rewrites;  ///< by word
 
@@ -396,7 +397,10 @@ void use(std::size_t byte, const unsigned char* place, bool writes, std::uintptr
     }
   }
   if (!m.in_atomic && !writes && is_concurrent(cell.added))
-    m.early_reads[{&cell, m.current}] = {number, code, other(cell.added), cell.added.code};
+    m.early_reads[{&cell, m.current}] = [=, thread = m.current, rival = other(cell.added),
+                                         rivals_code = cell.added.code] {
+      note(Fault::race, "shared", number, code, thread, rival, rivals_code);
+    };
   if (writes) {
     cell.set_in = m.block;
     if (const auto early = m.unset.find(&cell); early != m.unset.end()) {
@@ -420,8 +424,7 @@ void settle_stretch() {
   Machine& m = *machine;
   settle_shared_rewrites();
   m.reads_for_update.clear();
-  for (const auto& [where, read] : m.early_reads)
-    note(Fault::race, "shared", read.cell, read.code, where.second, read.other, read.others_code);
+  for (const auto& [where, tell] : m.early_reads) tell();
   m.early_reads.clear();
 }
 
@@ -437,7 +440,7 @@ void add_step(const Step& step) {
 /// Counts four bytes of an access; a longer one comes in several parts.
 void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
   Machine& m = *machine;
-  BlockCounts& counts = m.result.counts;
+  Counts& counts = m.result.counts;
   switch (space) {
     case Space::in:
     case Space::out: ++(writes ? counts.global_writes : counts.global_reads); break;
@@ -453,7 +456,7 @@ void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code
 }
 
 /// Counts the accesses that some lanes make at once.
-void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
+void sum_up(const std::vector<Step>& steps, WarpCounts& counts) {
   const auto stretches = [&](std::uintptr_t bytes) {
     std::set<std::uintptr_t> found;
     for (const Step& step : steps)
@@ -464,15 +467,15 @@ void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
   };
   const std::set<std::uintptr_t> words = stretches(4);
   if (steps.front().space == Space::shared) {
-    std::map<std::uintptr_t, std::int64_t> by_bank;
-    std::int64_t passes = 1;
+    std::map<std::uintptr_t, std::uint64_t> by_bank;
+    std::uint64_t passes = 1;
     for (const std::uintptr_t word : words) passes = std::max(passes, ++by_bank[word % kLanes]);
     // A warp takes one pass at the least for each 32 words.
-    counts.bank_conflicts += passes - (std::int64_t(words.size()) + kLanes - 1) / kLanes;
+    counts.bank_conflicts += passes - (words.size() + kLanes - 1) / kLanes;
   } else if (steps.front().space != Space::constant) {
-    counts.sectors += std::int64_t(stretches(32).size());
-    counts.fewest_sectors += (std::int64_t(words.size()) * 4 + 31) / 32;
-    counts.bursts += std::int64_t(stretches(64).size());
+    counts.sectors += stretches(32).size();
+    counts.fewest_sectors += (words.size() * 4 + 31) / 32;
+    counts.bursts += stretches(64).size();
   }
 }
 
@@ -489,7 +492,7 @@ std::map<std::uintptr_t, int> accesses_of(const Fiber& fiber) {
 /// others.
 void sum_up_warps() {
   Machine& m = *machine;
-  BlockCounts& counts = m.result.counts;
+  WarpCounts& counts = m.result.counts.warps;
   for (std::size_t first = 0; first < m.fibers.size(); first += kLanes) {
     const std::size_t lanes = std::min<std::size_t>(kLanes, m.fibers.size() - first);
     std::vector<std::size_t> at(lanes);
@@ -519,96 +522,87 @@ void sum_up_warps() {
 }
 
 bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
-  return address >= reinterpret_cast<std::uintptr_t>(begin) &&
-         address < reinterpret_cast<std::uintptr_t>(end);
+  return address >= address_of(begin) && address < address_of(end);
 }
 
-/// Words from `begin`.
-std::int64_t word_of(std::uintptr_t address, const char* begin) {
-  const auto off = std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin));
-  return off >= 0 ? off / 4 : -((3 - off) / 4);
+/// Where an address lies.
+struct Spot {
+  Space space = Space::none;
+  const char* memory = "";
+  std::int64_t cell = 0;   ///< words from its beginning
+  bool is_inside = false;  ///< not in the guards around it
+  std::size_t byte = 0;    ///< of shared memory: static, then dynamic
+};
+
+Spot spot_of(std::uintptr_t address) {
+  const Machine& m = *machine;
+  const struct {
+    Space space;
+    const char* name;
+    const Guarded& memory;
+  } pictures[] = {{Space::in, "in", m.in}, {Space::out, "out", m.out}, {Space::in, "mask", m.mask}};
+  for (const auto& [space, name, memory] : pictures)
+    if (memory.has_around(address)) {
+      const std::int64_t cell = memory.cell_of(address);
+      return {space, name, cell, cell >= 0 && cell < memory.samples()};
+    }
+  // Each between two guards.
+  const std::uintptr_t dynamic = address_of(m.dynamic);
+  const struct {
+    Space space;
+    const char* name;
+    std::uintptr_t guard, begin, end, guard_end;
+    std::size_t first;
+  } areas[] = {
+      {Space::shared, "shared", address_of(__start_lesson_shared),
+       address_of(__start_lesson_shared) + kLessonGuard,
+       address_of(__stop_lesson_shared) - kLessonGuard, address_of(__stop_lesson_shared), 0},
+      {Space::shared, "dynamic", dynamic - kDynamicGuard, dynamic, address_of(m.dynamic_end),
+       dynamic + kMostShared + kDynamicGuard, (static_shared() + 3) / 4 * 4},
+      {Space::constant, "constant", address_of(__start_lesson_constant),
+       address_of(__start_lesson_constant) + kLessonGuard,
+       address_of(__stop_lesson_constant) - kLessonGuard, address_of(__stop_lesson_constant), 0}};
+  for (const auto& area : areas)
+    if (address >= area.guard && address < area.guard_end)
+      return {area.space, area.name, word_of(address, area.begin),
+              address >= area.begin && address < area.end, area.first + (address - area.begin)};
+  return {};
 }
 
-const char* static_begin() {
-  return __start_lesson_shared + kSectionGuard;
-}
-const char* static_end() {
-  return __stop_lesson_shared - kSectionGuard;
-}
-const char* constant_begin() {
-  return __start_lesson_constant + kSectionGuard;
-}
-const char* constant_end() {
-  return __stop_lesson_constant - kSectionGuard;
+void use_output(std::int64_t cell, bool writes, std::uintptr_t code) {
+  Machine& m = *machine;
+  Output& output = m.outputs[std::size_t(cell)];
+  if (!writes && !output.is_set) note(Fault::unset_output, "out", cell, code, m.current);
+  if (!writes) return;
+  if (output.writer >= 0 && !m.in_atomic && (output.writer != m.current || output.block != m.block))
+    m.rewritten.push_back({cell, m.out.begin()[cell], code, output.writer, output.writers_code});
+  output = {true, m.current, m.block, code};
 }
 
 /// Up to four bytes of an access.
 void look_at(std::uintptr_t address, std::size_t bytes, bool writes, std::uintptr_t code,
              bool is_first) {
   Machine& m = *machine;
-  const Fault outside = writes ? Fault::outside_write : Fault::outside_read;
-  for (const bool is_in : {true, false}) {
-    const Guarded& picture = is_in ? m.in : m.out;
-    if (!picture.has_around(address)) continue;
-    const char* name = is_in ? "in" : "out";
-    const std::int64_t cell = picture.cell_of(address);
-    if (cell < 0 || cell >= picture.samples()) return note(outside, name, cell, code, m.current);
-    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code, is_first);
-    if (is_in) {
-      if (writes) note(Fault::write_to_input, name, cell, code, m.current);
-      return;
+  const Spot spot = spot_of(address);
+  if (spot.space == Space::none) return;
+  if (!spot.is_inside)
+    return note(writes ? Fault::outside_write : Fault::outside_read, spot.memory, spot.cell, code,
+                m.current);
+  const bool is_weight = spot.space == Space::constant || *spot.memory == 'm';
+  if (m.is_counted && !(is_weight && writes)) count(spot.space, address, writes, code, is_first);
+  if (writes && (is_weight || spot.space == Space::in))
+    note(Fault::write_to_input, is_weight ? "mask" : spot.memory, spot.cell, code, m.current);
+  if (spot.space == Space::out) use_output(spot.cell, writes, code);
+  if (spot.space != Space::shared) return;
+  bool is_told = false;
+  for (std::size_t i = 0; i < bytes && spot.byte + i < m.shared_cells.size(); ++i) {
+    const Cell& cell = m.shared_cells[spot.byte + i];
+    if (!writes && cell.set_in != m.block && i == 0) {
+      const std::size_t findings = m.result.findings.size();
+      note(Fault::unset_shared, "shared", std::int64_t(spot.byte / 4), code, m.current);
+      if (m.result.findings.size() > findings) m.unset[&cell] = findings;
     }
-    Output& output = m.outputs[std::size_t(cell)];
-    if (!writes && !output.is_set) note(Fault::unset_output, name, cell, code, m.current);
-    if (writes && output.writer >= 0 && !m.in_atomic &&
-        (output.writer != m.current || output.block != m.block))
-      m.rewritten.push_back(
-          {cell, picture.begin()[cell], code, output.writer, output.writers_code});
-    if (writes) output = {true, m.current, m.block, code};
-    return;
-  }
-  if (m.mask.has_around(address)) {
-    const std::int64_t cell = m.mask.cell_of(address);
-    if (cell < 0 || cell >= m.mask.samples())
-      note(outside, "mask", cell, code, m.current);
-    else if (writes)
-      note(Fault::write_to_input, "mask", cell, code, m.current);
-    else if (m.is_counted)
-      count(Space::in, address, false, code, is_first);
-    return;
-  }
-  const bool is_static = lies_between(address, static_begin(), static_end());
-  const bool is_dynamic = lies_between(address, m.dynamic, m.dynamic_end);
-  if (is_static || is_dynamic) {
-    const char* const begin = is_static ? static_begin() : m.dynamic;
-    const std::size_t fixed =
-        is_static ? 0 : std::size_t(static_end() - static_begin() + 3) / 4 * 4;
-    const std::size_t first = fixed + (address - reinterpret_cast<std::uintptr_t>(begin));
-    if (m.is_counted) count(Space::shared, address, writes, code, is_first);
-    bool is_told = false;
-    for (std::size_t i = first; i < first + bytes && i < m.shared_cells.size(); ++i) {
-      const Cell& cell = m.shared_cells[i];
-      if (!writes && cell.set_in != m.block && i == first) {
-        const std::size_t findings = m.result.findings.size();
-        note(Fault::unset_shared, "shared", std::int64_t(first / 4), code, m.current);
-        if (m.result.findings.size() > findings) m.unset[&cell] = findings;
-      }
-      use(i, reinterpret_cast<const unsigned char*>(address + (i - first)), writes, code, is_told);
-    }
-    return;
-  }
-  if (lies_between(address, m.dynamic - kDynamicGuard, m.dynamic + kMostShared + kDynamicGuard))
-    return note(outside, "dynamic", word_of(address, m.dynamic), code, m.current);
-  if (lies_between(address, __start_lesson_shared, __stop_lesson_shared))
-    return note(outside, "shared", word_of(address, static_begin()), code, m.current);
-  if (lies_between(address, __start_lesson_constant, __stop_lesson_constant)) {
-    const std::int64_t cell = word_of(address, constant_begin());
-    if (!lies_between(address, constant_begin(), constant_end()))
-      note(outside, "constant", cell, code, m.current);
-    else if (writes)
-      note(Fault::write_to_input, "mask", cell, code, m.current);
-    else if (m.is_counted)
-      count(Space::constant, address, false, code, is_first);
+    use(spot.byte + i, reinterpret_cast<const unsigned char*>(address + i), writes, code, is_told);
   }
 }
 
@@ -810,45 +804,31 @@ const char* name_of(Fault fault) {
 }
 
 std::size_t static_shared() {
-  return std::size_t(static_end() - static_begin());
+  return address_of(__stop_lesson_shared) - address_of(__start_lesson_shared) - 2 * kLessonGuard;
 }
 
 int lane() {
   return machine->current % kLanes;
 }
 
-template <class T>
-static T exchanged(T value, int from, const void* return_address) {
-  static_assert(sizeof(T) == sizeof(float));
+unsigned exchange(unsigned value, int from) {
   Machine& m = *machine;
   Fiber& own = m.fibers[std::size_t(m.current)];
-  std::memcpy(&own.offered, &value, sizeof value);
+  own.offered = value;
   own.offers = true;
-  const auto code = reinterpret_cast<std::uintptr_t>(return_address);
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   wait_for_warp(code, false);
-  const int other = m.current / kLanes * kLanes + from;
-  T got;
-  if (other < int(m.fibers.size()) && m.fibers[std::size_t(other)].offers) {
-    std::memcpy(&got, &m.fibers[std::size_t(other)].offered, sizeof got);
-  } else {
-    // Nobody knows what a GPU gives here, so that whoever uses it must be seen to do so.
-    std::memset(&got, 0xff, sizeof got);
+  const std::size_t other = std::size_t(m.current / kLanes * kLanes + from);
+  // Nobody knows what a GPU gives for an absent lane, so whoever uses that must be seen to do so.
+  unsigned got = UINT_MAX;
+  if (other < m.fibers.size() && m.fibers[other].offers)
+    got = m.fibers[other].offered;
+  else
     note(Fault::absent_lane, "", from, code, m.current);
-  }
   // Nobody offers the next value before all have taken this one.
   wait_for_warp(code, false);
   own.offers = false;
   return got;
-}
-
-float exchange(float value, int from) {
-  return exchanged(value, from, __builtin_return_address(0));
-}
-int exchange(int value, int from) {
-  return exchanged(value, from, __builtin_return_address(0));
-}
-unsigned exchange(unsigned value, int from) {
-  return exchanged(value, from, __builtin_return_address(0));
 }
 
 Ballot ballot(bool brings) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/plan.hpp"
 #include "src/lab/try/runtime/cuda_words.hpp"
 
 namespace convfilt::lesson {
@@ -50,18 +51,6 @@ struct Finding {
   bool is_inside = false;            ///< it was seen in a block that lies at no rim of the grid
 };
 
-/// Counts of one block in the middle of the picture.
-struct BlockCounts {
-  std::int64_t global_reads = 0, global_writes = 0, shared_reads = 0, shared_writes = 0,
-               mask_reads = 0, barriers = 0;
-  std::int64_t sectors = 0;         ///< of 32 bytes, that accesses of warps to global memory touch
-  std::int64_t fewest_sectors = 0;  ///< if the same bytes lay side by side
-  std::int64_t bursts = 0;          ///< of 64 bytes, likewise
-  std::int64_t bank_conflicts = 0;  ///< further passes over shared memory
-  std::int64_t warps = 0;
-  std::int64_t divergent_warps = 0;  ///< whose lanes did not all make the same accesses
-};
-
 struct Launch {
   dim3 grid, block;
   std::size_t dynamic_shared = 0;  ///< bytes
@@ -95,7 +84,7 @@ struct Stop {
 
 struct Result {
   std::vector<Finding> findings;  ///< a line of code has each fault once
-  BlockCounts counts;
+  Counts counts;                  ///< of one block in the middle of the picture
 };
 
 /// Is told of the end, and what was found before; it should end the program.

@@ -4,10 +4,10 @@
 ///   program BLOCK_X BLOCK_Y BLOCK_Z GRID_X GRID_Y GRID_Z SHARED_BYTES DATA RESULT REPORT
 ///   program mask REPORT
 ///
-/// DATA holds a LessonNumbers, the weights and the samples as floats. RESULT gets the outputs, and
-/// a byte for each that says whether it was written, 2 if by the first block; REPORT at first the
-/// word that came on standard input, which tells it from what a kernel writes there, then a line
-/// for each finding, and one for the counts. `mask` reports how many weights the array has, in how
+/// DATA holds a LessonNumbers, the weights and the samples as floats. RESULT gets the outputs, a
+/// byte for each that says whether it was written, 2 if by the first block, and a block's Counts;
+/// REPORT at first the word that came on standard input, which tells it from what a kernel writes
+/// there, then a line for each finding. `mask` reports how many weights the array has, in how
 /// many planes, rows and columns, and the bytes of static shared memory.
 #include <unistd.h>
 
@@ -32,13 +32,6 @@ using namespace convfilt::lesson;
 
 std::FILE* report = nullptr;
 std::string word;  ///< that begins the report
-
-std::vector<float> read_floats(std::FILE* file, std::size_t count) {
-  std::vector<float> floats(count);
-  if (std::fread(floats.data(), sizeof(float), count, file) != count)
-    throw std::runtime_error("the data are cut");
-  return floats;
-}
 
 std::string read_word() {
   char word[100] = "";
@@ -94,15 +87,12 @@ void run_kernel(char** argv) {
   Memory memory;
   const Launch launch{
       {number(4), number(5), number(6)}, {number(1), number(2), number(3)}, number(7)};
-  std::FILE* data = std::fopen(argv[8], "rb");
-  LessonNumbers numbers;
-  if (!data || std::fread(&numbers, sizeof numbers, 1, data) != 1)
-    throw std::runtime_error("there are no data");
+  TrialData data = read_trial(argv[8]);
+  const LessonNumbers& numbers = data.numbers;
   memory.clears_out = numbers.lesson_clears_out != 0;
   memory.outputs = lesson_samples(numbers, true);
-  memory.mask = read_floats(data, lesson_weights(numbers));
-  memory.in = read_floats(data, lesson_samples(numbers, false));
-  std::fclose(data);
+  memory.mask = std::move(data.weights);
+  memory.in = std::move(data.picture);
   if (const LessonArray array = checked_array(); array.lesson_begin) {
     const std::vector<float> weights =
         array_of(memory.mask, numbers, array.lesson_bytes / int(sizeof(float)),
@@ -115,18 +105,11 @@ void run_kernel(char** argv) {
   });
   std::fprintf(report, "%s\n", word.c_str());
   print(result.findings);
-  const BlockCounts& c = result.counts;
-  std::fprintf(report, "counts");
-  for (const std::int64_t count :
-       {c.global_reads, c.global_writes, c.shared_reads, c.shared_writes, c.mask_reads, c.barriers,
-        c.sectors, c.fewest_sectors, c.bursts, c.bank_conflicts, c.warps, c.divergent_warps})
-    std::fprintf(report, " %lld", (long long)count);
-  std::fprintf(report, "\n");
   std::FILE* out = std::fopen(argv[9], "wb");
   if (!out ||
       std::fwrite(memory.out.data(), sizeof(float), memory.out.size(), out) != memory.out.size() ||
       std::fwrite(memory.is_set.data(), 1, memory.is_set.size(), out) != memory.is_set.size() ||
-      std::fclose(out) != 0)
+      std::fwrite(&result.counts, sizeof result.counts, 1, out) != 1 || std::fclose(out) != 0)
     throw std::runtime_error("the result cannot be written");
   std::fprintf(report, "done\n");
 }

@@ -1,7 +1,8 @@
-/// How a mask lies in a student's array, which may be larger: in rows of the array where that has
-/// two dimensions, else packed.
+/// How the data of a trial are read; and how a mask lies in a student's array, which may be larger:
+/// in rows of the array where that has two dimensions, else packed.
 #pragma once
 
+#include <cstdio>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,26 @@
 #include "src/lab/try/runtime/call.hpp"
 
 namespace convfilt::lesson {
+
+struct TrialData {
+  LessonNumbers numbers;
+  std::vector<float> weights, picture;
+};
+
+/// Throws std::runtime_error where they are not whole.
+inline TrialData read_trial(const char* path) {
+  std::FILE* file = std::fopen(path, "rb");
+  TrialData data;
+  if (!file || std::fread(&data.numbers, sizeof data.numbers, 1, file) != 1)
+    throw std::runtime_error("there are no data");
+  data.weights.resize(lesson_weights(data.numbers));
+  data.picture.resize(lesson_samples(data.numbers, false));
+  for (std::vector<float>* floats : {&data.weights, &data.picture})
+    if (std::fread(floats->data(), sizeof(float), floats->size(), file) != floats->size())
+      throw std::runtime_error("the data are cut");
+  std::fclose(file);
+  return data;
+}
 
 /// The contents of an array of `size` weights. Cells beyond the mask are zeros, as in a program
 /// that fills only a part of its array; or, if it is fixed, NaN, since a kernel whose mask has only

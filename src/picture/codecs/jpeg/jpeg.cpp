@@ -1,11 +1,4 @@
 /// JPEG by libjpeg-turbo: baseline, progressive and arithmetic, of 8 bits a sample.
-#include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it before
-
-#include <jpeglib.h>
-
-#include <jerror.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,6 +10,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/codecs/jpeg/libjpeg.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 #include "src/picture/codecs/parts.hpp"
 
@@ -25,20 +19,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 
-/// How libjpeg's functions are left: with `jump`, and with what went wrong.
-struct Exit {
-  std::jmp_buf jump;
-  int code = 0;                     ///< a message of jerror.h or one of OwnCode
-  char message[JMSG_LENGTH_MAX]{};  ///< libjpeg's words for it
-  std::exception_ptr thrown;        ///< by a source or sink, which may not throw through libjpeg
-};
-
 enum OwnCode { kThrown = -1, kDamage = -2, kTooManyScans = -3, kHeaderTooLong = -4 };
-
-[[noreturn]] void leave(Exit& exit, int code) {
-  exit.code = code;
-  std::longjmp(exit.jump, 1);
-}
 
 /// Bytes of all coefficients of a file that is decoded or encoded, two each.
 template <class Info>
@@ -129,50 +110,8 @@ void cmyk_to_bgr(const unsigned char* cmyk, bool inverted, int width, unsigned c
   }
 }
 
-/// The common part of reader and writer: libjpeg's object, and the way out of its functions.
-template <class User, class Info>
-class WithLibjpeg {
- public:
-  WithLibjpeg(const WithLibjpeg&) = delete;
-  WithLibjpeg& operator=(const WithLibjpeg&) = delete;
-
- protected:
-  WithLibjpeg() {
-    info_.err = jpeg_std_error(&errors_);
-    errors_.error_exit = [](j_common_ptr c) {
-      Exit& exit = of(c).exit_;
-      c->err->format_message(c, exit.message);
-      leave(exit, c->err->msg_code);
-    };
-    errors_.emit_message = [](j_common_ptr, int) {};
-    errors_.output_message = [](j_common_ptr) {};
-    // It is no User before that one's constructor begins.
-    info_.client_data = this;
-  }
-  ~WithLibjpeg() { jpeg_destroy(reinterpret_cast<j_common_ptr>(&info_)); }
-
-  template <class Common>
-  static User& of(Common* info) {
-    return *static_cast<User*>(static_cast<WithLibjpeg*>(info->client_data));
-  }
-
-  /// Runs libjpeg's functions; false when they were left early.
-  template <class Work>
-  bool attempted(const Work& work) {
-    const bool done = attempt(exit_, work);
-    if (exit_.thrown) std::rethrow_exception(std::exchange(exit_.thrown, nullptr));
-    if (!done && (exit_.code == JERR_OUT_OF_MEMORY || exit_.code == JERR_NO_BACKING_STORE))
-      throw std::bad_alloc();
-    return done;
-  }
-
-  Exit exit_;
-  Info info_{};
-  jpeg_error_mgr errors_{};
-};
-
 class JpegReader : public FirstPictureReader,
-                   public WithLibjpeg<JpegReader, jpeg_decompress_struct> {
+                   public jpeg::WithLibjpeg<JpegReader, jpeg_decompress_struct> {
  public:
   JpegReader(ByteSource& source, ReadContext& context)
       : FirstPictureReader(source, context, FormatId::jpeg),
@@ -566,7 +505,7 @@ class JpegReader : public FirstPictureReader,
        given_up_ = false, first_rows_missing_ = false, announces_more_ = false;
 };
 
-class JpegWriter : public RowWriter, public WithLibjpeg<JpegWriter, jpeg_compress_struct> {
+class JpegWriter : public RowWriter, public jpeg::WithLibjpeg<JpegWriter, jpeg_compress_struct> {
  public:
   JpegWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : sink_(sink), header_(header), buffer_(new unsigned char[kBufferBytes]) {

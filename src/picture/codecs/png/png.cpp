@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <csetjmp>
 #include <cstring>
 #include <exception>
@@ -226,7 +225,7 @@ class PngReader : public FirstPictureReader, LibpngReader {
       if (key && !grey && !has_palette) png_set_tRNS_to_alpha(png_);
       if (colour == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(png_);
       if (!grey) png_set_bgr(png_);
-      if (bits == 16 && std::endian::native == std::endian::little) png_set_swap(png_);
+      if (bits == 16 && kHostIsLittle) png_set_swap(png_);
       passes_ = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
     });
@@ -358,11 +357,27 @@ std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
 #endif
 }
 
+/// Calls `step` until all of `raw` is deflated. `stream` is zlib's or ISA-L's.
+template <class Stream, class Step>
+Bytes deflated_by(Stream& stream, std::span<const unsigned char> raw, const Step& step) {
+  Bytes out(raw.size() + raw.size() / 8 + 1024);
+  std::size_t size = 0;
+  stream.next_in = const_cast<unsigned char*>(raw.data());
+  stream.avail_in = std::uint32_t(raw.size());
+  do {
+    if (size == out.size()) out.resize(2 * out.size());
+    stream.next_out = out.data() + size;
+    stream.avail_out = std::uint32_t(out.size() - size);
+    step();
+    size = out.size() - stream.avail_out;
+  } while (stream.avail_out == 0);
+  out.resize(size);
+  return out;
+}
+
 /// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that
 /// is there.
 Bytes deflated(std::span<const unsigned char> raw, int level) {
-  Bytes out(raw.size() + raw.size() / 8 + 1024);
-  std::size_t size = 0;
 #ifdef CONVFILT_HAS_ISAL
   if (level < 0) {
     // Filtered photographs have runs and hardly other repetitions: matches from further away are
@@ -377,17 +392,9 @@ Bytes deflated(std::span<const unsigned char> raw, int level) {
     stream.level_buf_size = ISAL_DEF_LVL1_DEFAULT;
     stream.flush = FULL_FLUSH;
     stream.end_of_stream = 0;
-    stream.next_in = const_cast<unsigned char*>(raw.data());
-    stream.avail_in = std::uint32_t(raw.size());
-    do {
-      if (size == out.size()) out.resize(2 * out.size());
-      stream.next_out = out.data() + size;
-      stream.avail_out = std::uint32_t(out.size() - size);
+    return deflated_by(stream, raw, [&] {
       if (isal_deflate(&stream) != COMP_OK) throw std::runtime_error("ISA-L cannot compress");
-      size = out.size() - stream.avail_out;
-    } while (stream.avail_out == 0);
-    out.resize(size);
-    return out;
+    });
   }
 #endif
   z_stream stream{};
@@ -396,17 +403,8 @@ Bytes deflated(std::span<const unsigned char> raw, int level) {
   if (deflateInit2(&stream, fastest ? Z_BEST_SPEED : level, Z_DEFLATED, kRaw, kMemory,
                    fastest ? Z_RLE : Z_FILTERED) != Z_OK)
     throw std::bad_alloc();
-  stream.next_in = const_cast<unsigned char*>(raw.data());
-  stream.avail_in = uInt(raw.size());
-  do {
-    if (size == out.size()) out.resize(2 * out.size());
-    stream.next_out = out.data() + size;
-    stream.avail_out = uInt(out.size() - size);
-    deflate(&stream, Z_FULL_FLUSH);
-    size = out.size() - stream.avail_out;
-  } while (stream.avail_out == 0);
+  Bytes out = deflated_by(stream, raw, [&] { deflate(&stream, Z_FULL_FLUSH); });
   deflateEnd(&stream);
-  out.resize(size);
   return out;
 }
 

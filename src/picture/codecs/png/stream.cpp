@@ -46,7 +46,12 @@ std::size_t StoredPixels::next(std::span<unsigned char> into) {
 void StoredPixels::make_more() {
   ready_.clear();
   given_ = 0;
-  if (part_ == head && at_ == pixels_at_) part_ = pixels;
+  if (part_ == head && at_ == pixels_at_) {
+    // The stream's head in a chunk. Even without pixels libpng ends the file's header only there.
+    ready_ = {0, 0, 0, 2, 'I', 'D', 'A', 'T', 0x78, 0x01, 0, 0, 0, 0};
+    part_ = pixels;
+    return;
+  }
   if (part_ == pixels) return make_chunk();
   // All rows are whole by now, so damage at the stream's end is reported after the last.
   if (part_ == tail && damage_.empty()) damage_ = std::exchange(damage_at_end_, {});
@@ -85,7 +90,7 @@ bool StoredPixels::read_compressed() {
 
 void StoredPixels::make_chunk() {
   inflate_state& state = inflater_->state;
-  constexpr std::size_t kStart = 8 + 2 + 5;  // length and type, the stream's head, the block's
+  constexpr std::size_t kStart = 8 + 5;  // length and type, the block's head
   ready_.resize(kStart + kMostStored + 4 + 4);
   unsigned char* const raw = ready_.data() + kStart;
   std::size_t count = 0;
@@ -117,23 +122,12 @@ void StoredPixels::make_chunk() {
     }
   }
   // Bytes that were inflated before the trouble still give their rows.
-  if (count == 0 && !ended_) {
-    ready_.clear();
-    // Even without pixels libpng ends the header only where a chunk of them begins.
-    if (std::exchange(first_, false))
-      ready_ = {0, 0, 0, 2, 'I', 'D', 'A', 'T', 0x78, 0x01, 0, 0, 0, 0};
-    return;
-  }
-  const std::size_t lead = first_ ? 0 : 2;  // the stream's head stands in the first chunk alone
-  const std::size_t data = (first_ ? 2 : 0) + 5 + count + (ended_ ? 4 : 0);
-  unsigned char* to = ready_.data() + lead;
+  if (count == 0 && !ended_) return ready_.clear();
+  const std::size_t data = 5 + count + (ended_ ? 4 : 0);
+  unsigned char* to = ready_.data();
   put_big_endian(to, std::uint32_t(data));
   std::memcpy(to + 4, "IDAT", 4);
   to += 8;
-  if (first_) {
-    *to++ = 0x78;
-    *to++ = 0x01;
-  }
   *to++ = ended_ ? 1 : 0;
   *to++ = static_cast<unsigned char>(count & 255);
   *to++ = static_cast<unsigned char>(count >> 8);
@@ -141,9 +135,7 @@ void StoredPixels::make_chunk() {
   *to++ = static_cast<unsigned char>(~count >> 8 & 255);
   std::memset(raw + count, 0, 8);
   if (ended_) put_big_endian(raw + count, state.crc);
-  ready_.resize(lead + 8 + data + 4);
-  given_ = lead;
-  first_ = false;
+  ready_.resize(8 + data + 4);
   if (!ended_) return;
   part_ = tail;
   bool more = state.avail_in > 0;

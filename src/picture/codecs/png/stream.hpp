@@ -47,7 +47,7 @@ class StoredPixels {
   std::uint64_t left_in_chunk_ = 0;
   std::uint32_t checksum_ = 0;  ///< of the chunk as far as it was read
   enum { head, pixels, tail } part_ = head;
-  bool first_ = true, ended_ = false;
+  bool ended_ = false;
   std::unique_ptr<Inflater> inflater_;
   std::string trouble_, damage_, damage_at_end_;
 };

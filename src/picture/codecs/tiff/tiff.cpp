@@ -38,89 +38,99 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// The data of libtiff's callbacks. No exception passes through libtiff: it is kept, and thrown
-/// once libtiff has returned.
-struct Access {
-  ByteStore* bytes = nullptr;  ///< what is read
-  ByteSink* sink = nullptr;    ///< what is written; null for a file that is only read
-  std::uint64_t position = 0;
-  std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
-  std::exception_ptr exception;
-  std::string complaint;  ///< libtiff's first one; empty when there was none
+/// A file that libtiff reads or writes, and the data of its callbacks. No exception passes through
+/// libtiff: it is kept, and thrown once libtiff has returned.
+struct OpenTiff {
+  explicit OpenTiff(ByteStore& source) : bytes(&source) {}
+  explicit OpenTiff(ByteSink& to) : bytes(&to), sink(&to) {}
+  OpenTiff(const OpenTiff&) = delete;
+  ~OpenTiff() {
+    bytes = sink = nullptr;  // a file that is not finished needs no directory
+    close();
+  }
 
+  /// False where libtiff refuses; `complaint` then says why.
+  bool open(const char* mode, std::uint64_t most_memory = 0);
+  void close() {
+    if (tiff) TIFFClose(std::exchange(tiff, nullptr));
+  }
   void rethrow() {
     if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
   }
 
-  void write_to(ByteSink* to) { bytes = sink = to; }
-};
+  /// Throws what the callbacks caught, and reports libtiff's complaint as damage.
+  void check(ReadContext& context, const std::string& place) {
+    rethrow();
+    const std::string told = std::exchange(complaint, "");
+    if (!told.empty()) context.damaged(data_damaged(place + ": " + told));
+  }
 
-Access& access_of(thandle_t handle) {
-  return *static_cast<Access*>(handle);
-}
+  TIFF* tiff = nullptr;
+  ByteStore* bytes;
+  ByteSink* sink = nullptr;  ///< null for a file that is only read
+  std::uint64_t position = 0;
+  std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
+  std::exception_ptr exception;
+  std::string complaint;  ///< libtiff's first one; empty when there was none
+};
 
 /// Moves bytes for libtiff, and says how many; -1 where it cannot.
 template <class Move>
-tmsize_t moved(Access& access, const Move& move) {
+tmsize_t moved(OpenTiff& file, const Move& move) {
   try {
     const std::size_t count = move();
-    access.position += count;
+    file.position += count;
     return tmsize_t(count);
   } catch (...) {
-    access.exception = std::current_exception();
+    file.exception = std::current_exception();
     return -1;
   }
 }
 
 tmsize_t read_bytes(thandle_t handle, void* into, tmsize_t count) {
-  Access& access = access_of(handle);
-  if (!access.bytes) return -1;
-  return moved(access, [&] {
+  OpenTiff& file = *static_cast<OpenTiff*>(handle);
+  if (!file.bytes) return -1;
+  return moved(file, [&] {
     const std::span<unsigned char> wanted(static_cast<unsigned char*>(into), std::size_t(count));
-    const std::uint64_t from = access.position;
-    const std::size_t got = access.bytes->read(from, wanted);
-    for (auto patch = access.patches.lower_bound(from);
-         patch != access.patches.end() && patch->first < from + got; ++patch)
+    const std::uint64_t from = file.position;
+    const std::size_t got = file.bytes->read(from, wanted);
+    for (auto patch = file.patches.lower_bound(from);
+         patch != file.patches.end() && patch->first < from + got; ++patch)
       wanted[std::size_t(patch->first - from)] = patch->second;
     return got;
   });
 }
 
 tmsize_t write_bytes(thandle_t handle, void* bytes, tmsize_t count) {
-  Access& access = access_of(handle);
-  if (!access.sink || access.exception) return -1;
-  return moved(access, [&] {
-    access.sink->write(access.position,
-                       {static_cast<const unsigned char*>(bytes), std::size_t(count)});
+  OpenTiff& file = *static_cast<OpenTiff*>(handle);
+  if (!file.sink || file.exception) return -1;
+  return moved(file, [&] {
+    file.sink->write(file.position, {static_cast<const unsigned char*>(bytes), std::size_t(count)});
     return std::size_t(count);
   });
 }
 
 toff_t size_of_all(thandle_t handle) {
-  const Access& access = access_of(handle);
-  return access.bytes ? access.bytes->size() : 0;
+  const ByteStore* const bytes = static_cast<OpenTiff*>(handle)->bytes;
+  return bytes ? bytes->size() : 0;
 }
 
 toff_t seek(thandle_t handle, toff_t offset, int whence) {
-  Access& access = access_of(handle);
+  OpenTiff& file = *static_cast<OpenTiff*>(handle);
   const std::uint64_t from = whence == SEEK_SET   ? 0
-                             : whence == SEEK_CUR ? access.position
+                             : whence == SEEK_CUR ? file.position
                                                   : size_of_all(handle);
-  return access.position = from + offset;
-}
-
-int close_nothing(thandle_t) {
-  return 0;
+  return file.position = from + offset;
 }
 
 int keep_complaint(TIFF*, void* user, const char* module, const char* format, va_list arguments) {
-  Access& access = *static_cast<Access*>(user);
-  if (!access.complaint.empty()) return 1;
+  std::string& complaint = static_cast<OpenTiff*>(user)->complaint;
+  if (!complaint.empty()) return 1;
   char text[200];
   std::vsnprintf(text, sizeof text, format, arguments);
-  access.complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
+  complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
   // Some are of two lines, and messages have one.
-  std::ranges::replace(access.complaint, '\n', ' ');
+  std::ranges::replace(complaint, '\n', ' ');
   return 1;
 }
 
@@ -134,22 +144,17 @@ int keep_warning(TIFF* tiff, void* user, const char* module, const char* format,
   return guess ? keep_complaint(tiff, user, module, format, arguments) : 1;
 }
 
-struct Closer {
-  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
-};
-using Handle = std::unique_ptr<TIFF, Closer>;
-
-/// Null where libtiff refuses; access.complaint then says why.
-Handle open_handle(Access& access, const char* mode, std::uint64_t most_memory) {
-  TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+bool OpenTiff::open(const char* mode, std::uint64_t most_memory) {
+  const std::unique_ptr<TIFFOpenOptions, Destroy<TIFFOpenOptionsFree>> options(
+      TIFFOpenOptionsAlloc());
   if (!options) throw std::bad_alloc();
-  TIFFOpenOptionsSetErrorHandlerExtR(options, keep_complaint, &access);
-  TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, &access);
-  if (most_memory > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, tmsize_t(most_memory));
-  TIFF* tiff = TIFFClientOpenExt("TIFF", mode, &access, read_bytes, write_bytes, seek,
-                                 close_nothing, size_of_all, nullptr, nullptr, options);
-  TIFFOpenOptionsFree(options);
-  return Handle(tiff);
+  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_complaint, this);
+  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), keep_warning, this);
+  if (most_memory > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), tmsize_t(most_memory));
+  tiff = TIFFClientOpenExt(
+      "TIFF", mode, this, read_bytes, write_bytes, seek, [](thandle_t) { return 0; }, size_of_all,
+      nullptr, nullptr, options.get());
+  return tiff != nullptr;
 }
 
 /// The value of a tag that the directory has, or libtiff's default for it; else `value`.
@@ -166,20 +171,22 @@ enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
 
 enum class Sample { unsigned_integer, signed_integer, real };
 
-/// How a directory stores its pixels.
+/// How a directory stores its pixels: in striles, which is libtiff's word for strips and tiles.
 struct Layout {
   int width = 0, height = 0;
   int bits = 1, samples = 1;
   Sample sample = Sample::unsigned_integer;
   Colour colour = Colour::grey;
   bool separate = false;  ///< a plane a sample
+  /// The samples whose planes are read; the first stands for all where there are no planes.
+  std::vector<int> planes = {0};
   bool tiled = false;
   bool white_is_zero = false;
   int alpha = -1;  ///< the sample that is alpha, or -1
   bool premultiplied = false;
   int compression = COMPRESSION_NONE;
-  int piece_width = 0;   ///< pixels of a strip or tile
-  int piece_height = 0;  ///< rows of it; a strip has no more than the picture
+  int strile_width = 0;   ///< pixels of a strip or tile
+  int strile_height = 0;  ///< rows of it; a strip has no more than the picture
   std::array<std::vector<std::uint16_t>, 3> palette;  ///< blue, green, red
 
   int colours() const {
@@ -190,39 +197,20 @@ struct Layout {
   std::size_t row_bytes(int pixels) const {
     return (std::size_t(pixels) * std::size_t(together()) * std::size_t(bits) + 7) / 8;
   }
-  int rows_of_piece(int first_row) const {
-    return tiled ? piece_height : std::min(piece_height, height - first_row);
-  }
 };
 
 bool same_in_8_bits(const std::vector<std::uint16_t>& levels) {
-  return std::all_of(levels.begin(), levels.end(), [](std::uint16_t level) {
-    return (level & 255) == 0 || (level & 255) == level >> 8;
-  });
+  return std::ranges::all_of(
+      levels, [](int level) { return (level & 255) == 0 || (level & 255) == level >> 8; });
 }
 
 Depth depth_of(const Layout& layout) {
   if (layout.colour == Colour::by_libtiff) return Depth::u8;
   if (layout.colour == Colour::palette) {
-    const bool fine = std::all_of(layout.palette.begin(), layout.palette.end(), same_in_8_bits);
-    return fine ? Depth::u8 : Depth::u16;
+    return std::ranges::all_of(layout.palette, same_in_8_bits) ? Depth::u8 : Depth::u16;
   }
   if (layout.sample != Sample::unsigned_integer || layout.bits > 16) return Depth::f32;
   return layout.bits > 8 ? Depth::u16 : Depth::u8;
-}
-
-/// An open directory of a file.
-struct OpenTiff {
-  Access access;
-  Handle handle;
-  TIFF* tiff() const { return handle.get(); }
-};
-
-/// Throws what the callbacks caught, and reports libtiff's complaint as damage.
-void check(OpenTiff& opened, ReadContext& context, const std::string& place) {
-  opened.access.rethrow();
-  const std::string complaint = std::exchange(opened.access.complaint, "");
-  if (!complaint.empty()) context.damaged(data_damaged(place + ": " + complaint));
 }
 
 /// The common data of a reader's parts.
@@ -233,24 +221,23 @@ struct Input {
   std::uint64_t most_memory;
   std::map<std::uint64_t, unsigned char> patches;
   std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
-  std::uint64_t largest_piece = 0;    ///< bytes of a strip or tile as it stands in the file
+  std::uint64_t largest_strile = 0;   ///< bytes of a strip or tile as it stands in the file
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
-    auto opened = std::make_unique<OpenTiff>();
-    opened->access.bytes = &source;
-    opened->access.patches = patches;
+    auto opened = std::make_unique<OpenTiff>(source);
+    opened->patches = patches;
     // Headers only, no mapped memory, strips as they are, and their places loaded as needed: a
     // hostile header cannot make libtiff take memory for billions of strips.
-    opened->handle = open_handle(opened->access, "rhmcO", most_memory);
-    const bool read = opened->handle && TIFFSetSubDirectory(opened->tiff(), directory);
-    opened->access.rethrow();
+    const bool read =
+        opened->open("rhmcO", most_memory) && TIFFSetSubDirectory(opened->tiff, directory);
+    opened->rethrow();
     if (!read) {
-      const std::string& why = opened->access.complaint;
+      const std::string& why = opened->complaint;
       context.fail("its header is damaged, or of a kind that is not read" +
                    (why.empty() ? "" : " (" + why + ")"));
     }
-    TIFF* const tiff = opened->tiff();
+    TIFF* const tiff = opened->tiff;
     const auto compression = field<uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE),
                photometric = field<uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, 0),
                planes = field<uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
@@ -263,17 +250,17 @@ struct Input {
       TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
     if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
       TIFFSetField(tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
-    check(*opened, context, "header");
+    opened->check(context, "header");
     return opened;
   }
 };
 
 /// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
-bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
+bool check_place(OpenTiff& opened, const Input& input, std::uint32_t strile,
                  const std::string& place) {
-  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff(), piece);
-  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff(), piece);
-  check(opened, input.context, place);
+  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff, strile);
+  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff, strile);
+  opened.check(input.context, place);
   if (at == 0 || bytes == 0) {
     input.context.damaged(data_damaged(place + ": it says no place for it"));
     return false;
@@ -282,20 +269,20 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
     input.context.damaged(ends_early(place));
     return at < input.source.size();
   }
-  if (input.shortened.contains(piece)) input.context.damaged(ends_early(place));
+  if (input.shortened.contains(strile)) input.context.damaged(ends_early(place));
   return true;
 }
 
 /// Reports damage where libtiff gave less than a whole strip or tile. Returns `whole`.
 bool check_decoded(OpenTiff& opened, const Input& input, const std::string& place, bool whole) {
-  if (!whole && opened.access.complaint.empty()) opened.access.complaint = "it is too short";
-  check(opened, input.context, place);
+  if (!whole && opened.complaint.empty()) opened.complaint = "it is too short";
+  opened.check(input.context, place);
   return whole;
 }
 
-std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
+std::string place_of(const Layout& layout, int row, std::uint32_t strile) {
   return row_text(row, layout.height) + (layout.tiled ? ", tile " : ", strip ") +
-         std::to_string(piece);
+         std::to_string(strile);
 }
 
 /// Whether the bytes of strips are samples, which need no decoder.
@@ -314,10 +301,10 @@ class Strips {
         plane_(plane),
         opened_(input.open()),
         row_bytes_(layout.row_bytes(layout.width)) {
-    const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff()));
+    const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff));
     if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
-    const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
-    if (is_raw(opened_->tiff(), layout))
+    const std::size_t strip = row_bytes_ * std::size_t(layout.strile_height);
+    if (is_raw(opened_->tiff, layout))
       way_ = Way::copy;
     else
       way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
@@ -332,22 +319,22 @@ class Strips {
   /// hold one more strip.
   std::uint64_t held_bytes() const {
     if (way_ == Way::copy) return buffer_bytes_;
-    return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_piece;
+    return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_strile;
   }
 
   /// The next row, y; null where it is lost.
   const unsigned char* row(int y) {
-    const int first = y / layout_.piece_height * layout_.piece_height;
-    const auto strips = std::uint32_t((layout_.height - 1) / layout_.piece_height + 1);
-    strip_ = std::uint32_t(y / layout_.piece_height) + std::uint32_t(plane_) * strips;
+    const int first = y / layout_.strile_height * layout_.strile_height;
+    const auto strips = std::uint32_t((layout_.height - 1) / layout_.strile_height + 1);
+    strip_ = std::uint32_t(y / layout_.strile_height) + std::uint32_t(plane_) * strips;
     if (y == first) begin_strip(y);
     if (y >= lost_from_ && y < lost_end_) return nullptr;
     if (way_ == Way::copy) return copied(y, first);
     if (way_ == Way::whole && !by_rows_) return buffer_.get() + row_bytes_ * std::size_t(y - first);
     const int done =
-        TIFFReadScanline(opened_->tiff(), buffer_.get(), std::uint32_t(y), std::uint16_t(plane_));
-    if (done == 1 && opened_->access.complaint.empty()) return buffer_.get();
-    check(*opened_, input_.context, place_of(layout_, y, strip_));
+        TIFFReadScanline(opened_->tiff, buffer_.get(), std::uint32_t(y), std::uint16_t(plane_));
+    if (done == 1 && opened_->complaint.empty()) return buffer_.get();
+    opened_->check(input_.context, place_of(layout_, y, strip_));
     if (done == 1) return buffer_.get();
     lose_from(y);
     return nullptr;
@@ -360,27 +347,17 @@ class Strips {
   static constexpr std::size_t kLargestWhole = 4 * kMiB;
 
   bool decodes_by_rows() const {
-    switch (layout_.compression) {
-      case COMPRESSION_NONE:
-      case COMPRESSION_CCITTRLE:
-      case COMPRESSION_CCITTRLEW:
-      case COMPRESSION_CCITTFAX3:
-      case COMPRESSION_CCITTFAX4:
-      case COMPRESSION_LZW:
-      case COMPRESSION_JPEG:
-      case COMPRESSION_ADOBE_DEFLATE:
-      case COMPRESSION_DEFLATE:
-      case COMPRESSION_PACKBITS:
-      case COMPRESSION_SGILOG:
-      case COMPRESSION_SGILOG24:
-      case COMPRESSION_LZMA:
-      case COMPRESSION_ZSTD: return true;
-      default: return false;
-    }
+    constexpr int kByRows[] = {
+        COMPRESSION_NONE,      COMPRESSION_CCITTRLE,      COMPRESSION_CCITTRLEW,
+        COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4,     COMPRESSION_LZW,
+        COMPRESSION_JPEG,      COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,
+        COMPRESSION_PACKBITS,  COMPRESSION_SGILOG,        COMPRESSION_SGILOG24,
+        COMPRESSION_LZMA,      COMPRESSION_ZSTD};
+    return std::ranges::find(kByRows, layout_.compression) != std::end(kByRows);
   }
 
   int end_of_strip(int y) const {
-    return std::min(layout_.height, (y / layout_.piece_height + 1) * layout_.piece_height);
+    return std::min(layout_.height, (y / layout_.strile_height + 1) * layout_.strile_height);
   }
 
   void lose_from(int y) {
@@ -389,16 +366,15 @@ class Strips {
   }
 
   void begin_strip(int y) {
-    const int rows = layout_.rows_of_piece(y);
     by_rows_ = false;
     copied_end_ = y;
     const std::string place = place_of(layout_, y, strip_);
     if (way_ == Way::copy) return;  // each row's bytes are checked as it is copied
     if (!check_place(*opened_, input_, strip_, place)) return lose_from(y);
     if (way_ != Way::whole) return;
-    const std::size_t bytes = row_bytes_ * std::size_t(rows);
+    const std::size_t bytes = row_bytes_ * std::size_t(end_of_strip(y) - y);
     const tmsize_t got =
-        TIFFReadEncodedStrip(opened_->tiff(), strip_, buffer_.get(), tmsize_t(bytes));
+        TIFFReadEncodedStrip(opened_->tiff, strip_, buffer_.get(), tmsize_t(bytes));
     if (check_decoded(*opened_, input_, place, got == tmsize_t(bytes))) return;
     if (!decodes_by_rows()) return lose_from(y);
     // Row by row gives those before the damage. A decoder that stopped needs a new beginning.
@@ -411,9 +387,9 @@ class Strips {
     if (y >= copied_end_) {
       const int most = int(std::max<std::size_t>(1, kMiB / row_bytes_));
       const int rows = std::min(most, end_of_strip(y) - y);
-      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff(), strip_);
-      const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff(), strip_);
-      check(*opened_, input_.context, place_of(layout_, y, strip_));
+      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff, strip_);
+      const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff, strip_);
+      opened_->check(input_.context, place_of(layout_, y, strip_));
       const std::uint64_t skipped = row_bytes_ * std::uint64_t(y - first);
       const std::size_t wanted = row_bytes_ * std::size_t(rows);
       const std::size_t got = at == 0 || at >= input_.source.size()
@@ -442,7 +418,7 @@ class Strips {
   }
 
   void to_host_order(std::size_t bytes) {
-    if (!TIFFIsByteSwapped(opened_->tiff())) return;
+    if (!TIFFIsByteSwapped(opened_->tiff)) return;
     void* begin = buffer_.get();
     switch (layout_.bits) {
       case 16: TIFFSwabArrayOfShort(static_cast<uint16_t*>(begin), tmsize_t(bytes / 2)); break;
@@ -532,10 +508,10 @@ void unpack(const Layout& layout, const unsigned char* raw, std::size_t count, T
     if (layout.bits == 64) return scaled(TypeTag<std::uint64_t>{});
     const double scale = 1.0 / double((std::uint64_t{1} << layout.bits) - 1);
     if (layout.bits == 24) {  // libtiff turns three bytes into the host's order
-      constexpr bool kLittle = std::endian::native == std::endian::little;
       return each([&](std::size_t i) {
         const unsigned char* bytes = raw + 3 * i;
-        const int value = bytes[kLittle ? 2 : 0] << 16 | bytes[1] << 8 | bytes[kLittle ? 0 : 2];
+        const int value =
+            bytes[kHostIsLittle ? 2 : 0] << 16 | bytes[1] << 8 | bytes[kHostIsLittle ? 0 : 2];
         return float(value * scale);
       });
     }
@@ -572,7 +548,7 @@ class Converter {
   template <class T>
   std::array<const T*, 5> samples_of(const unsigned char* const planes[], int pixels) {
     const std::size_t count = std::size_t(pixels) * std::size_t(layout_.together());
-    const int arrays = layout_.separate ? used_planes() : 1;
+    const int arrays = int(layout_.planes.size());
     const bool as_they_are =
         layout_.bits == int(8 * sizeof(T)) &&
         (std::is_same_v<T, float> ? layout_.sample == Sample::real
@@ -591,8 +567,6 @@ class Converter {
     }
     return samples;
   }
-
-  int used_planes() const { return layout_.colours() + (layout_.alpha >= 0 ? 1 : 0); }
 
   template <class T>
   void convert(const unsigned char* const planes[], int pixels, T* out) {
@@ -672,16 +646,13 @@ class Converter {
   void look_up(const unsigned char* const planes[], int pixels, std::byte* out) {
     const std::uint16_t* index = samples_of<std::uint16_t>(planes, pixels)[0];
     const std::ptrdiff_t stride = layout_.together();
-    for (std::ptrdiff_t x = 0; x < pixels; ++x) {
-      for (std::size_t c = 0; c < 3; ++c) {
-        const std::uint16_t level = layout_.palette[c][index[x * stride]];
-        const std::size_t at = std::size_t(x) * 3 + c;
-        if (depth_ == Depth::u8)
-          reinterpret_cast<std::uint8_t*>(out)[at] = std::uint8_t(level >> 8);
-        else
-          reinterpret_cast<std::uint16_t*>(out)[at] = level;
-      }
-    }
+    const int dropped_bits = depth_ == Depth::u8 ? 8 : 0;
+    with_depth(depth_, [&]<class T>(TypeTag<T>) {
+      T* to = reinterpret_cast<T*>(out);
+      for (std::ptrdiff_t x = 0; x < pixels; ++x)
+        for (const auto& levels : layout_.palette)
+          *to++ = T(levels[index[x * stride]] >> dropped_bits);
+    });
   }
 
   const Layout& layout_;
@@ -698,21 +669,12 @@ class Rows {
   virtual std::uint64_t held_bytes() const = 0;
 };
 
-/// The samples whose planes are read; the first stands for all where there are no planes.
-std::vector<int> read_planes(const Layout& layout) {
-  std::vector<int> planes = {0};
-  for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
-    planes.push_back(sample);
-  if (layout.separate && layout.alpha >= 0) planes.push_back(layout.alpha);
-  return planes;
-}
-
 class StripRows : public Rows {
  public:
   StripRows(const Input& input, const Layout& layout, const Header& header)
       : layout_(layout), converter_(layout, header), row_bytes_(row_bytes(header)) {
     // A handle for each plane, because each plane is read at another place of the file.
-    for (const int plane : read_planes(layout))
+    for (const int plane : layout.planes)
       planes_.push_back(std::make_unique<Strips>(input, layout, plane));
   }
 
@@ -747,13 +709,13 @@ class BandRows : public Rows {
  public:
   BandRows(const Input& input, const Layout& layout, const Header& header)
       : input_(input), layout_(layout), opened_(input.open()), row_bytes_(row_bytes(header)) {
-    band_bytes_ = row_bytes_ * std::size_t(std::min(layout.piece_height, layout.height));
+    band_bytes_ = row_bytes_ * std::size_t(std::min(layout.strile_height, layout.height));
     band_ = std::make_unique_for_overwrite<std::byte[]>(band_bytes_);
   }
 
   void next(int y, std::byte* out) override {
-    const int in_band = y % layout_.piece_height;
-    if (in_band == 0) decode(y, std::min(layout_.piece_height, layout_.height - y));
+    const int in_band = y % layout_.strile_height;
+    if (in_band == 0) decode(y, std::min(layout_.strile_height, layout_.height - y));
     std::memcpy(out, row(in_band), row_bytes_);
   }
 
@@ -777,26 +739,25 @@ class TileRows : public BandRows {
       : BandRows(input, layout, header),
         converter_(layout, header),
         pixel_bytes_(std::size_t(header.channels) * size_of(header.depth)),
-        tile_row_bytes_(layout.row_bytes(layout.piece_width)),
-        tile_bytes_(tile_row_bytes_ * std::size_t(layout.piece_height)),
-        samples_(read_planes(layout)) {
-    if (TIFFTileSize64(opened_->tiff()) != tile_bytes_)
+        tile_row_bytes_(layout.row_bytes(layout.strile_width)),
+        tile_bytes_(tile_row_bytes_ * std::size_t(layout.strile_height)) {
+    if (TIFFTileSize64(opened_->tiff) != tile_bytes_)
       input.context.fail("it is a kind of TIFF that is not read");
-    for (std::size_t p = 0; p < samples_.size(); ++p)
+    for (std::size_t p = 0; p < layout.planes.size(); ++p)
       tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
   }
 
   std::uint64_t held_bytes() const override {
-    return band_bytes_ + tile_bytes_ * tiles_.size() + input_.largest_piece;
+    return band_bytes_ + tile_bytes_ * tiles_.size() + input_.largest_strile;
   }
 
  private:
   void decode(int first, int rows) override {
-    for (int left = 0; left < layout_.width; left += layout_.piece_width) {
-      const int columns = std::min(layout_.piece_width, layout_.width - left);
+    for (int left = 0; left < layout_.width; left += layout_.strile_width) {
+      const int columns = std::min(layout_.strile_width, layout_.width - left);
       bool whole = true;
-      for (std::size_t p = 0; p < samples_.size(); ++p)
-        whole &= decode_tile(left, first, samples_[p], tiles_[p].get());
+      for (std::size_t p = 0; p < tiles_.size(); ++p)
+        whole &= decode_tile(left, first, layout_.planes[p], tiles_[p].get());
       for (int y = 0; y < rows; ++y) {
         std::byte* to = row(y) + std::size_t(left) * pixel_bytes_;
         std::array<const unsigned char*, 5> from{};
@@ -811,17 +772,16 @@ class TileRows : public BandRows {
   }
 
   bool decode_tile(int x, int y, int sample, unsigned char* into) {
-    const std::uint32_t tile = TIFFComputeTile(opened_->tiff(), std::uint32_t(x), std::uint32_t(y),
-                                               0, std::uint16_t(sample));
+    const std::uint32_t tile = TIFFComputeTile(opened_->tiff, std::uint32_t(x), std::uint32_t(y), 0,
+                                               std::uint16_t(sample));
     const std::string place = place_of(layout_, y, tile);
     if (!check_place(*opened_, input_, tile, place)) return false;
-    const tmsize_t got = TIFFReadEncodedTile(opened_->tiff(), tile, into, tmsize_t(tile_bytes_));
+    const tmsize_t got = TIFFReadEncodedTile(opened_->tiff, tile, into, tmsize_t(tile_bytes_));
     return check_decoded(*opened_, input_, place, got == tmsize_t(tile_bytes_));
   }
 
   Converter converter_;
   std::size_t pixel_bytes_, tile_row_bytes_, tile_bytes_;
-  std::vector<int> samples_;  ///< those whose planes are read
   std::vector<std::unique_ptr<unsigned char[]>> tiles_;
 };
 
@@ -831,14 +791,14 @@ class ConvertedRows : public BandRows {
   ConvertedRows(const Input& input, const Layout& layout, const Header& header)
       : BandRows(input, layout, header) {
     const int stop_at_errors = 1;
-    begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff(), stop_at_errors, why_) == 1;
-    opened_->access.rethrow();
+    begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff, stop_at_errors, why_) == 1;
+    opened_->rethrow();
     if (!begun_) {
-      const std::string why = why_[0] ? why_ : opened_->access.complaint;
+      const std::string why = why_[0] ? why_ : opened_->complaint;
       input.context.fail("it is a kind of TIFF that is not read (" + why + ")");
     }
     converter_.req_orientation = converter_.orientation = ORIENTATION_TOPLEFT;
-    const std::size_t rows = std::size_t(std::min(layout.piece_height, layout.height));
+    const std::size_t rows = std::size_t(std::min(layout.strile_height, layout.height));
     pixels_ = std::make_unique_for_overwrite<uint32_t[]>(rows * std::size_t(layout.width));
   }
   ~ConvertedRows() override {
@@ -846,27 +806,27 @@ class ConvertedRows : public BandRows {
   }
 
   std::uint64_t held_bytes() const override {
-    const auto rows = std::uint64_t(layout_.piece_height);
+    const auto rows = std::uint64_t(layout_.strile_height);
     const std::uint64_t planes = layout_.separate ? std::uint64_t(layout_.samples) : 1;
     return band_bytes_ + rows * std::uint64_t(layout_.width) * sizeof(uint32_t) +
-           rows * layout_.row_bytes(layout_.piece_width) * planes + input_.largest_piece;
+           rows * layout_.row_bytes(layout_.strile_width) * planes + input_.largest_strile;
   }
 
  private:
   void decode(int first, int rows) override {
-    const auto piece = std::uint32_t(first / layout_.piece_height);
+    const auto strile = std::uint32_t(first / layout_.strile_height);
     check_places(first);
     converter_.row_offset = first;
     converter_.col_offset = 0;
     const int done = TIFFRGBAImageGet(&converter_, pixels_.get(), std::uint32_t(layout_.width),
                                       std::uint32_t(rows));
-    if (!done && opened_->access.complaint.empty())
-      opened_->access.complaint = why_[0] ? why_ : "it does not decode";
+    if (!done && opened_->complaint.empty())
+      opened_->complaint = why_[0] ? why_ : "it does not decode";
     // Tiles beside each other are read together, so their row is named.
     const std::string place = row_text(first, layout_.height) +
                               (layout_.tiled ? ", row of tiles " : ", strip ") +
-                              std::to_string(piece);
-    check(*opened_, input_.context, place);
+                              std::to_string(strile);
+    opened_->check(input_.context, place);
     for (int y = 0; y < rows; ++y) {
       auto* out = reinterpret_cast<std::uint8_t*>(row(y));
       const uint32_t* from = pixels_.get() + std::size_t(y) * std::size_t(layout_.width);
@@ -880,16 +840,14 @@ class ConvertedRows : public BandRows {
   }
 
   void check_places(int first) {
-    TIFF* tiff = opened_->tiff();
-    const int planes = layout_.separate ? layout_.samples : 1;
-    for (int plane = 0; plane < planes; ++plane) {
-      for (int x = 0; x < layout_.width; x += layout_.piece_width) {
-        const auto y = std::uint32_t(first);
-        const auto sample = std::uint16_t(plane);
-        const std::uint32_t piece = layout_.tiled
-                                        ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, sample)
-                                        : TIFFComputeStrip(tiff, y, sample);
-        check_place(*opened_, input_, piece, place_of(layout_, first, piece));
+    TIFF* tiff = opened_->tiff;
+    const auto y = std::uint32_t(first);
+    for (std::uint16_t plane = 0; plane < (layout_.separate ? layout_.samples : 1); ++plane) {
+      for (int x = 0; x < layout_.width; x += layout_.strile_width) {
+        const std::uint32_t strile = layout_.tiled
+                                         ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, plane)
+                                         : TIFFComputeStrip(tiff, y, plane);
+        check_place(*opened_, input_, strile, place_of(layout_, first, strile));
       }
     }
   }
@@ -918,10 +876,10 @@ std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& cont
   return pages;
 }
 
-/// For --on-damage=warn: patches the lengths of pieces that lie across the file's end, so that
-/// decoders get the rest of them. `most` is the number of pieces that the picture has.
-void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
-                    Input& input) {
+/// For --on-damage=warn: patches the lengths of striles that lie across the file's end, so that
+/// decoders get the rest of them. `most` is the number of striles that the picture has.
+void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
+                     Input& input) {
   const std::uint64_t size = input.source.size();
   const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
@@ -946,8 +904,8 @@ void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, s
 
 /// Bytes of the largest strip or tile as it stands in the file. What lies beyond the file's end is
 /// not read.
-std::uint64_t largest_piece(const TiffStructure& file, const TiffDirectory& directory,
-                            ByteSource& source) {
+std::uint64_t largest_strile(const TiffStructure& file, const TiffDirectory& directory,
+                             ByteSource& source) {
   std::uint64_t largest = 0;
   for (const auto tag : {TIFFTAG_STRIPBYTECOUNTS, TIFFTAG_TILEBYTECOUNTS}) {
     const TiffEntry* lengths = directory.find(std::uint16_t(tag));
@@ -999,10 +957,9 @@ void read_palette(TIFF* tiff, Layout& layout, ReadContext& context) {
   layout.palette = {std::vector(blue, blue + count), std::vector(green, green + count),
                     std::vector(red, red + count)};
   // Old programs wrote levels of 8 bits where 16 are due.
-  const bool coarse =
-      std::all_of(layout.palette.begin(), layout.palette.end(), [](const auto& map) {
-        return std::all_of(map.begin(), map.end(), [](std::uint16_t level) { return level < 256; });
-      });
+  const bool coarse = std::ranges::all_of(layout.palette, [](const auto& map) {
+    return std::ranges::all_of(map, [](int level) { return level < 256; });
+  });
   if (coarse)
     for (auto& map : layout.palette)
       for (std::uint16_t& level : map) level = std::uint16_t(level << 8);
@@ -1084,21 +1041,24 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
       context.warn("its " + std::to_string(bits) + "-bit samples become floats, full range 1");
   }
 
-  const auto piece_width = layout.tiled ? field<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0) : width,
-             piece_height =
+  const auto strile_width = layout.tiled ? field<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0) : width,
+             strile_height =
                  layout.tiled
                      ? field<uint32_t>(tiff, TIFFTAG_TILELENGTH, 0)
                      : std::min(field<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP, height), height);
   // A tile may stick out of the picture, but not by so much that it takes memory for nothing.
   constexpr std::uint64_t kSmall = 1 << 24;
-  const std::uint64_t piece = std::uint64_t(piece_width) * piece_height;
-  const bool too_large = piece > kSmall && piece / 4 > std::uint64_t(width) * height;
-  if (piece == 0 || too_large || piece_width > INT32_MAX || piece_height > INT32_MAX) {
-    context.fail("its header is damaged (tiles of " + size_text(piece_width, piece_height) +
+  const std::uint64_t strile = std::uint64_t(strile_width) * strile_height;
+  const bool too_large = strile > kSmall && strile / 4 > std::uint64_t(width) * height;
+  if (strile == 0 || too_large || strile_width > INT32_MAX || strile_height > INT32_MAX) {
+    context.fail("its header is damaged (tiles of " + size_text(strile_width, strile_height) +
                  " pixels)");
   }
-  layout.piece_width = int(piece_width);
-  layout.piece_height = int(piece_height);
+  layout.strile_width = int(strile_width);
+  layout.strile_height = int(strile_height);
+  for (int sample = 1; layout.separate && sample < layout.colours(); ++sample)
+    layout.planes.push_back(sample);
+  if (layout.separate && layout.alpha >= 0) layout.planes.push_back(layout.alpha);
   return layout;
 }
 
@@ -1122,40 +1082,39 @@ class TiffReader : public RowReader {
       context.damaged(ends_early("its directory points beyond the end"));
       context.fail("nothing of this TIFF can be read: its directory is missing");
     }
-    const std::vector<std::uint64_t> pages = pages_of(file, context);
-    const int count = int(pages.size());
-    choose_page(pages);
+    choose_page(pages_of(file, context));
     const auto directory = file.directory(input_.directory);
 
     // libtiff may take as much as the file and its pixels need, of any depth.
-    const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
-    const auto height = file.number(directory->find(TIFFTAG_IMAGELENGTH)).value_or(0);
-    context.check_size(std::int64_t(std::min<std::uint64_t>(width, INT64_MAX)),
-                       std::int64_t(std::min<std::uint64_t>(height, INT64_MAX)));
+    const auto side = [&](std::uint16_t tag) {
+      return std::min<std::uint64_t>(file.number(directory->find(tag)).value_or(0), INT64_MAX);
+    };
+    const std::uint64_t width = side(TIFFTAG_IMAGEWIDTH), height = side(TIFFTAG_IMAGELENGTH);
+    context.check_size(std::int64_t(width), std::int64_t(height));
     constexpr std::uint64_t kBytesOfPixel = 32;
     input_.most_memory = 256 * kMiB + source.size() + width * height * kBytesOfPixel;
 
     const auto opened = input_.open();
-    TIFF* tiff = opened->tiff();
+    TIFF* tiff = opened->tiff;
     layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
     // libtiff takes indices of a palette that is missing, or too short, for grey levels.
     if (layout_.colour == Colour::grey &&
         file.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
       context.damaged("its header is damaged (it has no palette of " +
                       std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
-    fill_header(tiff, count);
+    fill_header(tiff);
     header_.metadata = metadata_of(file, *directory);
     header_.metadata.resolution = resolution_of(tiff);
     leave_out_foreign_profile();
-    find_parts(file, *directory, count);
+    find_parts(file, *directory);
 
     const bool copied =
         !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
     if (!context.options().refuse_damaged && !copied) {
-      const auto pieces = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
-      shorten_pieces(file, *directory, pieces, input_);
+      const auto striles = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+      shorten_striles(file, *directory, striles, input_);
     }
-    input_.largest_piece = largest_piece(file, *directory, source);
+    input_.largest_strile = largest_strile(file, *directory, source);
     if (layout_.colour == Colour::by_libtiff)
       rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
     else if (layout_.tiled)
@@ -1186,10 +1145,11 @@ class TiffReader : public RowReader {
     else if (count > 1)
       context.leaves_out_as_asked("only page " + std::to_string(page) + others);
     input_.directory = pages[std::size_t(page)];
+    header_.pages = count;
   }
 
   /// Reports the parts of a directory beside its picture.
-  void find_parts(const TiffStructure& file, const TiffDirectory& directory, int pages) {
+  void find_parts(const TiffStructure& file, const TiffDirectory& directory) {
     constexpr std::uint16_t kPhotoshopLayers = 37724;
     ReadContext& context = input_.context;
     const int below = pictures_below(file, directory);
@@ -1203,7 +1163,7 @@ class TiffReader : public RowReader {
     if (directory.find(kPhotoshopLayers))
       context.leaves_out("Photoshop's layers in it are not read");
     const std::uint64_t planes = imagej_planes(file, directory);
-    if (planes > std::uint64_t(pages))
+    if (planes > std::uint64_t(header_.pages))
       context.leaves_out("only the first of the " + std::to_string(planes) +
                          " planes of this ImageJ stack is read");
   }
@@ -1242,7 +1202,7 @@ class TiffReader : public RowReader {
     return holds_directory ? 0 : planes;
   }
 
-  void fill_header(TIFF* tiff, int pages) {
+  void fill_header(TIFF* tiff) {
     const auto orientation = field<uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     header_.format = FormatId::tiff;
     header_.width = layout_.width;
@@ -1250,7 +1210,6 @@ class TiffReader : public RowReader {
     header_.depth = depth_of(layout_);
     header_.channels = layout_.alpha >= 0 ? 4 : layout_.colour == Colour::grey ? 1 : 3;
     header_.orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
-    header_.pages = pages;
   }
 
   /// A profile says what space of colours it is for. One for inks does not fit the colours made of
@@ -1286,8 +1245,6 @@ struct Coding {
     return little ? "wl" : "wb";
   }
 };
-
-constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
 
 Coding coding_for(const Header& header, const WriteOptions& options) {
   constexpr std::size_t kStripBytes = std::size_t{128} << 10;
@@ -1341,15 +1298,13 @@ void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int h
 class TiffWriter : public RowWriter {
  public:
   TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : header_(header), coding_(coding_for(header, options)) {
-    access_.write_to(&sink);
-    handle_ = open_handle(access_, coding_.mode(), 0);
-    if (!handle_) fail(access_);
-    set_structure(handle_.get(), header_, coding_, header_.height);
+      : header_(header), coding_(coding_for(header, options)), file_(sink) {
+    if (!file_.open(coding_.mode())) fail(file_);
+    set_structure(file_.tiff, header_, coding_, header_.height);
     if (const auto& resolution = header_.metadata.resolution) {
-      TIFFSetField(handle_.get(), TIFFTAG_XRESOLUTION, resolution->x);
-      TIFFSetField(handle_.get(), TIFFTAG_YRESOLUTION, resolution->y);
-      TIFFSetField(handle_.get(), TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+      TIFFSetField(file_.tiff, TIFFTAG_XRESOLUTION, resolution->x);
+      TIFFSetField(file_.tiff, TIFFTAG_YRESOLUTION, resolution->y);
+      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     }
     // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
     // puts the strips after them.
@@ -1360,11 +1315,6 @@ class TiffWriter : public RowWriter {
     if (!header_.metadata.exif.empty() && !exif_is_little(header_.metadata.exif))
       warnings_.push_back("its EXIF data are damaged, and are left out");
     header_.metadata = {};
-  }
-
-  ~TiffWriter() override {
-    // A file that is not finished needs no directory.
-    access_.write_to(nullptr);
   }
 
   int rows_at_a_time() const override { return coding_.rows_per_strip; }
@@ -1387,50 +1337,42 @@ class TiffWriter : public RowWriter {
     const int left = header_.height - int(strips_) * coding_.rows_per_strip;
     if (rows.height != std::min(left, coding_.rows_per_strip))
       throw std::logic_error("a strip of a TIFF has other rows than rows_at_a_time() says");
-    if (TIFFWriteRawStrip(handle_.get(), strips_, encoded.bytes.data(), bytes) != bytes)
-      fail(access_);
+    if (TIFFWriteRawStrip(file_.tiff, strips_, encoded.bytes.data(), bytes) != bytes) fail(file_);
     ++strips_;
   }
 
   void finish() override {
-    if (!TIFFWriteDirectory(handle_.get())) fail(access_);
-    access_.rethrow();
-    handle_.reset();
-    if (access_.exception) fail(access_);
-    add_entries(*access_.sink, entries_);
+    if (!TIFFWriteDirectory(file_.tiff)) fail(file_);
+    file_.rethrow();
+    file_.close();
+    file_.rethrow();
+    add_entries(*file_.sink, entries_);
   }
 
  private:
-  [[noreturn]] void fail(Access& access) const {
-    access.rethrow();
-    fail_to_encode(header_,
-                   access.complaint.empty() ? "libtiff does not say why" : access.complaint);
+  [[noreturn]] void fail(OpenTiff& file) const {
+    file.rethrow();
+    fail_to_encode(header_, file.complaint.empty() ? "libtiff does not say why" : file.complaint);
   }
 
   /// Makes a strip in memory by a handle for it alone, so that several can be made at a time.
   std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
     MemorySink memory;
-    Access access;
-    access.write_to(&memory);
-    const Handle handle = open_handle(access, coding_.mode(), 0);
-    if (!handle) fail(access);
-    set_structure(handle.get(), header_, coding_, height);
+    OpenTiff file(memory);
+    if (!file.open(coding_.mode())) fail(file);
+    set_structure(file.tiff, header_, coding_, height);
     const tmsize_t bytes = tmsize_t(strip.size());
-    if (TIFFWriteEncodedStrip(handle.get(), 0, strip.data(), bytes) != bytes ||
-        !TIFFFlushData(handle.get()))
-      fail(access);
-    const std::size_t at = std::size_t(TIFFGetStrileOffset(handle.get(), 0));
-    const std::size_t length = std::size_t(TIFFGetStrileByteCount(handle.get(), 0));
-    access.write_to(nullptr);  // its directory is of no use
-    strip.resize(length);
-    memory.read(at, strip);
+    if (TIFFWriteEncodedStrip(file.tiff, 0, strip.data(), bytes) != bytes ||
+        !TIFFFlushData(file.tiff))
+      fail(file);
+    strip.resize(std::size_t(TIFFGetStrileByteCount(file.tiff, 0)));
+    memory.read(TIFFGetStrileOffset(file.tiff, 0), strip);
     return strip;
   }
 
   Header header_;
   Coding coding_;
-  Access access_;
-  Handle handle_;
+  OpenTiff file_;
   std::vector<Metadata::Bytes> entries_;
   std::uint32_t strips_ = 0;
 };

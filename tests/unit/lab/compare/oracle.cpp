@@ -69,11 +69,12 @@ TEST_CASE("where not all is checked, the corners, the edges and places of the mi
   const auto has = [&](auto holds) { return std::any_of(places.begin(), places.end(), holds); };
   for (const int x : {0, 1, 398, 399})
     for (const int y : {0, 1, 298, 299})
-      CHECK(has([&](convfilt::Place p) { return p.x == x && p.y == y; }));
-  CHECK(has([](convfilt::Place p) { return p.x == 0 && p.y > 30 && p.y < 270; }));
-  CHECK(has([](convfilt::Place p) { return p.y == 299 && p.x > 30 && p.x < 370; }));
-  CHECK(has([](convfilt::Place p) { return p.x > 30 && p.x < 370 && p.y > 30 && p.y < 270; }));
-  CHECK(std::all_of(places.begin(), places.end(), [](convfilt::Place p) {
+      CHECK(has([&](convfilt::OutputPixel p) { return p.x == x && p.y == y; }));
+  CHECK(has([](convfilt::OutputPixel p) { return p.x == 0 && p.y > 30 && p.y < 270; }));
+  CHECK(has([](convfilt::OutputPixel p) { return p.y == 299 && p.x > 30 && p.x < 370; }));
+  CHECK(
+      has([](convfilt::OutputPixel p) { return p.x > 30 && p.x < 370 && p.y > 30 && p.y < 270; }));
+  CHECK(std::all_of(places.begin(), places.end(), [](convfilt::OutputPixel p) {
     return p.x >= 0 && p.x < 400 && p.y >= 0 && p.y < 300;
   }));
 
@@ -95,7 +96,7 @@ TEST_CASE("where not all is checked, whole rows are: the first, the last, and mo
   CHECK(check.rows == 28);
   std::vector<int> in_row(4000);
   std::vector<std::vector<bool>> seen(4000);
-  for (const convfilt::Place p : check.places) {
+  for (const convfilt::OutputPixel p : check.places) {
     auto& row = seen[std::size_t(p.y)];
     row.resize(5000);
     if (!row[std::size_t(p.x)]) ++in_row[std::size_t(p.y)];
@@ -112,7 +113,7 @@ TEST_CASE("where not all is checked, whole rows are: the first, the last, and mo
 
 TEST_CASE("distances are in steps from the saturated truth, or in units; no number is far") {
   Problem problem{2, 1, 1, Depth::u8, Border::replicate, 0, identity_mask(1)};
-  const std::vector<convfilt::Place> places = {{0, 0}, {1, 0}};
+  const std::vector<convfilt::OutputPixel> places = {{0, 0}, {1, 0}};
   Picture out = Picture::of(problem);
   out.set(0, 0, 0, 255);
   out.set(1, 0, 0, 10);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/compare/summary.hpp"
+#include "src/lab/compare/report.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -1,5 +1,5 @@
 /// The launches that pictures number are those in which the emulator saw the blocks run.
-#include "src/lab/explain/adding_panels.hpp"
+#include "src/lab/explain/block_panels.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/registry.hpp"
-#include "src/lab/explain/cell_kinds.hpp"
+#include "src/lab/explain/panel.hpp"
 #include "src/lab/explain/tile_picture.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "kernels/registry.hpp"
+#include "src/lab/explain/block_panels.hpp"
 #include "src/lab/explain/explain.hpp"
-#include "src/lab/explain/thread_panels.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"

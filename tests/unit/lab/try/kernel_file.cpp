@@ -430,6 +430,14 @@ TEST_CASE("lesson: a launch is computed by the declared types, and by what is kn
   CHECK(to_string(read_launch("void run(int w, int h) { f<<<1, 1>>>(a, b, 1, 1);",
                               call + ">>>(a, b, w, h);")
                       .launch.block) == "16x16");
+  // A macro has the value that the preprocessor lets through, and joined lines are one.
+  for (const char* macro : {"#if 0\n#define T 8\n#else\n#define T 12\n#endif\n",
+                            "#define \\\n T 12\n", "/* #define T 8\n*/ #define T 12\n"})
+    CHECK(to_string(read_launch(std::string(macro) + "void run(int w, int h) {",
+                                "f<<<dim3((w + T - 1) / T, (h + T - 1) / T), dim3(T, T)>>>"
+                                "(a, b, w, h);")
+                        .launch.block) == "12x12");
+  CHECK_THROWS_AS(read_launch("void run(int w, int h) {", "f<<<>>>(a, b, w, h);"), KernelRefused);
 }
 
 TEST_CASE("lesson: static variables of a kernel are refused, constants and shared memory are not") {

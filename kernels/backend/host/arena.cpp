@@ -1,4 +1,4 @@
-#include "src/run/arena.hpp"
+#include "kernels/backend/host/arena.hpp"
 
 #include <oneapi/tbb/cache_aligned_allocator.h>
 
@@ -29,7 +29,7 @@ void Arena::grow(int threads) {
       other->open = other->tasks.defer([] {});
       other->thread = std::thread([this, &tasks = other->tasks] {
         try {
-          arena_.execute([&] { tasks.wait(); });
+          execute([&] { tasks.wait(); });
         } catch (const std::exception&) {
           // There is no memory to come in; the others do the work.
         }

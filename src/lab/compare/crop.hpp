@@ -1,4 +1,4 @@
-/// A picture that strategies are compared on, or a piece of it, with what results are held against.
+/// A picture that strategies are compared on, and crops of it, with what results are held against.
 #pragma once
 
 #include <map>
@@ -13,15 +13,24 @@
 
 namespace convfilt {
 
-/// One problem with its pixels. It computes the real-valued result when first asked to judge.
-class Piece {
+/// What all rows of a comparison share.
+struct Setup {
+  const Problem& problem;
+  const Image& picture;
+  const CompareOptions& options;
+  const Machine& machine;
+  DeviceLimits& limits;
+
+  /// Threads of the CPU that the options ask for.
+  int threads() const { return useful_threads(options.threads, machine); }
+};
+
+/// A part of the picture with its problem. It computes the real-valued result when first asked to
+/// judge.
+class Crop {
  public:
-  Piece(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
-      : problem_(std::move(problem)),
-        picture_(std::move(picture)),
-        threads_(options.threads),
-        patience_(options.reference_patience),
-        machine_(machine) {}
+  /// The part of that size in the picture's middle.
+  Crop(const Setup& setup, int width, int height);
 
   const Problem& problem() const { return problem_; }
   PictureView<const std::byte> in() const { return picture_.view(); }
@@ -49,46 +58,37 @@ class Piece {
   const Reference& reference(std::string_view strategy, Family family);
   Reference make_reference(const Strategy& strategy, Family family);
 
+  const Setup& setup_;
   Problem problem_;
   Image picture_;
-  int threads_;
-  double patience_;  ///< seconds
-  const Machine& machine_;
   PlacesToCheck check_;
-  std::vector<double> truth_;
+  std::vector<double> truth_;  ///< empty before it is needed
   double unit_ = 0;
-  bool has_truth_ = false;
   std::map<std::string_view, Reference> references_;  ///< by strategy
 };
 
-/// How large a piece of the picture is.
-struct PieceSize {
+/// How large a crop of the picture is.
+struct CropSize {
   int width = 0, height = 0;  ///< in pixels
   double outputs = 0;         ///< samples of its result
 };
 
-/// The pieces of one comparison, by size: the whole picture and pieces from its middle.
-class Pieces {
+/// A setup and its crops by size: the whole picture and crops from its middle.
+class Bench : public Setup {
  public:
-  Pieces(const Problem& problem, const Image& picture, const CompareOptions& options,
-         const Machine& machine)
-      : problem_(problem), picture_(picture), options_(options), machine_(machine) {}
+  explicit Bench(const Setup& setup);
 
-  const Problem& whole() const { return problem_; }
-
-  /// The pieces' sizes, the smallest first and the whole picture last. Whole tiles fill the results
+  /// The crops' sizes, the smallest first and the whole picture last. Whole tiles fill the results
   /// of all but the whole.
-  std::vector<PieceSize> sizes() const;
+  const std::vector<CropSize>& sizes() const { return sizes_; }
 
-  /// The piece of one of sizes().
-  Piece& of(const PieceSize& size);
+  /// The crop of one of sizes().
+  Crop& crop(const CropSize& size);
+  Crop& whole() { return crop(sizes_.back()); }
 
  private:
-  const Problem& problem_;
-  const Image& picture_;
-  const CompareOptions& options_;
-  const Machine& machine_;
-  std::vector<std::unique_ptr<Piece>> pieces_;
+  std::vector<CropSize> sizes_;
+  std::map<std::pair<int, int>, std::unique_ptr<Crop>> crops_;
 };
 
 }  // namespace convfilt

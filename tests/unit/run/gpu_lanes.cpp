@@ -1,13 +1,14 @@
 /// Pictures on devices beside those on the CPU: each is done once, where it can be done, whatever
 /// devices do.
-#include "src/run/device_lanes.hpp"
+#include "src/run/schedule.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -19,7 +20,6 @@
 #include "kernels/backend/device_errors.hpp"
 #include "src/base/errors.hpp"
 #include "src/run/device_pictures.hpp"
-#include "src/run/schedule.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -61,6 +61,13 @@ struct Photos {
     }
   }
 
+  explicit Photos(const std::vector<std::string>& pictures) {
+    for (const std::string& picture : pictures) {
+      const std::string name = std::to_string(jobs.size()) + ".jpg";
+      jobs.push_back({picture, name, folder / ("out_" + name)});
+    }
+  }
+
   TemporaryFolder folder;
   std::vector<Job> jobs;
 };
@@ -81,6 +88,7 @@ struct World {
   std::atomic<int> batches{0}, largest{0}, too_large{0};
   std::atomic<int> ended{0};  ///< pictures, wherever they were
   std::atomic<int> tries{0};  ///< to begin a picture
+  std::atomic<int> tries_before_batches{-1};
   std::mutex mutex;
   std::set<int> on_devices, on_cpu;  ///< widths
   std::vector<int> sizes;            ///< of batches that memory sufficed for
@@ -169,16 +177,16 @@ struct Outcomes {
   std::map<std::string, int> done, failed;       ///< how often, by name
   std::set<std::string> messages;                ///< of those that failed
   std::map<std::string, std::set<int>> why_cpu;  ///< widths of those done on the CPU, by the reason
+  int by_devices = 0;
   std::vector<std::string> devices_given_up;
 };
 
 Outcomes run(
     const Photos& photos, World& world, std::size_t lanes = 2, Batch batch = {},
-    const std::function<void()>& on_result = [] {}) {
+    const std::function<void()>& on_result = [] {}, const LaneLimits& limits = {}) {
   struct Events : JobEvents {
     Events(World& all, const std::function<void()>& function) : world(all), on_result(function) {}
     void before(PictureOutcome&) override { ++world.tries; }
-    void before_commit(PictureOutcome&, const FileStamp&) override {}
     void after(const PictureOutcome& outcome) override {
       on_result();
       ++world.ended;
@@ -190,7 +198,7 @@ Outcomes run(
       else if (report.codec == "cpu")
         outcomes.why_cpu[report.why_cpu].insert(report.header.width);
       else
-        world.on_devices.insert(report.header.width);
+        world.on_devices.insert(report.header.width), ++outcomes.by_devices;
     }
     World& world;
     const std::function<void()>& on_result;
@@ -202,7 +210,7 @@ Outcomes run(
   Events events(world, on_result);
   if (batch.convolver.request.threads == 0) batch.convolver.request.threads = 4;
   TestCrew crew(world, lanes);
-  events.outcomes.devices_given_up = filter_jobs(photos.jobs, batch, crew, events);
+  events.outcomes.devices_given_up = filter_jobs(photos.jobs, batch, crew, events, limits);
   return events.outcomes;
 }
 
@@ -225,62 +233,45 @@ void check_complete(const Photos& photos, const Outcomes& outcomes,
   }
 }
 
-/// Lanes without a schedule, and what comes out of them.
-struct BareLanes : AfterDevices {
-  explicit BareLanes(World& world, DeviceLanes::Options options = {}, std::size_t count = 1)
-      : crew(world, count), lanes(crew, options, *this) {}
-
-  /// Opens a picture that becomes a JPEG.
-  PassagePtr opened(const std::string& picture) {
-    jobs.push_back({picture, "", "out.jpg"});
-    auto passage = std::make_unique<Passage>(batch, jobs.back());
-    REQUIRE(open_for_device(*passage));
-    return passage;
+/// Opens a picture for a device, as one that becomes a JPEG.
+struct Opened : Admission, JobEvents {
+  explicit Opened(const std::string& picture, std::int64_t most = 0)
+      : job{picture, "", "out.jpg"}, passage(batch, job, *this, *this) {
+    batch.max_memory = most;
+    is_for_devices = open_for_device(passage);
   }
-  void take(const std::string& picture) {
-    PassagePtr passage = opened(picture);
-    lanes.take(passage);
-  }
-
-  void finish(PassagePtr picture, DeviceResult, const std::string&) override {
-    on_finish();
-    const std::lock_guard lock(mutex);
-    done.insert(picture->reader->header().width);
-  }
-  void take_back(PassagePtr) override {}
+  void admit(Passage&, std::int64_t bytes, bool) override { memory = bytes; }
 
   Batch batch;
-  std::deque<Job> jobs;
-  std::function<void()> on_finish = [] {};
-  std::mutex mutex;
-  std::multiset<int> done;  ///< widths
-  TestCrew crew;
-  DeviceLanes lanes;
+  Job job;
+  std::int64_t memory = 0;
+  bool is_for_devices = false;
+  Passage passage;
 };
 
 /// Host memory of a picture for a device; 0 where it is none for a device that may take so much.
 std::int64_t device_memory(const std::string& picture, std::int64_t most = 0) {
-  Batch batch;
-  batch.max_memory = most;
-  const Job job{picture, "", "out.jpg"};
-  Passage passage(batch, job);
-  return open_for_device(passage) ? passage.memory : 0;
+  const Opened opened(picture, most);
+  return opened.is_for_devices ? opened.memory : 0;
 }
 
-/// Has a lane take pictures that all wait before it begins. The result is the widths of those that
-/// it had a result for.
-std::multiset<int> run_lane(World& world, const std::vector<std::string>& pictures) {
-  DeviceLanes::Options options;
-  options.most_waiting = pictures.size();
-  std::atomic<bool> may_begin{false};
+/// Has lanes take pictures. Before the first batch begins, as many wait as lanes have room for.
+Outcomes run_lanes(World& world, const std::vector<std::string>& pictures,
+                   const LaneLimits& limits = {.most_waiting = 10'000}, std::size_t lanes = 1,
+                   int threads = 4) {
   world.on_making = [&] {
-    while (!may_begin) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // No picture begins any more, since each has begun or workers wait for room.
+    for (int before = -1; world.tries != before;) {
+      before = world.tries;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    int unknown = -1;
+    world.tries_before_batches.compare_exchange_strong(unknown, world.tries);
   };
-  BareLanes bare(world, options);
-  for (const std::string& picture : pictures) bare.take(picture);
-  may_begin = true;
-  bare.lanes.wait();
-  return bare.done;
+  Batch batch;
+  batch.convolver.request.threads = threads;
+  return run(
+      Photos(pictures), world, lanes, batch, [] {}, limits);
 }
 
 std::string jpeg_of(const TemporaryFolder& folder, int width, int height) {
@@ -316,33 +307,50 @@ TEST_CASE("pictures that wait for a device have no file open") {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
   const auto before = open_files();
-  const Batch batch;
-  std::vector<PassagePtr> waiting;
+  std::vector<std::unique_ptr<Opened>> waiting;
   for (std::size_t i = 0; i < photos.jobs.size(); ++i) {
     if (!is_for_devices(int(i))) continue;
-    waiting.push_back(std::make_unique<Passage>(batch, photos.jobs[i]));
-    REQUIRE(open_for_device(*waiting.back()));
+    waiting.push_back(std::make_unique<Opened>(photos.jobs[i].in));
+    REQUIRE(waiting.back()->is_for_devices);
   }
   CHECK(open_files() == before);
   // What reads them later finds the same bytes.
-  const Passage& passage = *waiting.front();
+  const Passage& passage = waiting.front()->passage;
   CHECK(same(read_all(*passage.reader).image, read_image(passage.job.in, {}, nullptr)));
 }
 
-TEST_CASE("a run on devices may have more files open") {
+TEST_CASE("a run on devices may have more files open, as far as may be, and never fewer") {
   const Photos photos;
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  rlimit low = before;
-  low.rlim_cur = 120;
-  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
-  World world;
-  const Outcomes outcomes = run(photos, world);
-  rlimit after{};
-  REQUIRE(getrlimit(RLIMIT_NOFILE, &after) == 0);
-  setrlimit(RLIMIT_NOFILE, &before);
-  check_complete(photos, outcomes);
-  CHECK(after.rlim_cur >= std::min(rlim_t{400}, before.rlim_max));
+  REQUIRE(before.rlim_max >= 5000);
+  const auto limit_after = [&](rlim_t limit) {
+    rlimit now = before;
+    now.rlim_cur = limit;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &now) == 0);
+    World world;
+    const Outcomes outcomes = run(photos, world);
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &now) == 0);
+    setrlimit(RLIMIT_NOFILE, &before);
+    check_complete(photos, outcomes);
+    return now.rlim_cur;
+  };
+  CHECK(limit_after(120) >= 400);
+  CHECK(limit_after(5000) == 5000);
+  // Only a process of its own can give up its right to more.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit low{120, 200};
+    ::setrlimit(RLIMIT_NOFILE, &low);
+    World world;
+    run(photos, world);
+    rlimit after{};
+    ::getrlimit(RLIMIT_NOFILE, &after);
+    ::_exit(after.rlim_cur == 200 ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("another format, or a progressive result, is the CPU's") {
@@ -390,7 +398,7 @@ TEST_CASE("a picture too large for a device does not part the others") {
   pictures[20] = jpeg_of(folder, 400, 400);
   World world;
   world.most_pixels = 400 * 400 - 1;
-  CHECK(run_lane(world, pictures).size() == 199);
+  CHECK(run_lanes(world, pictures).by_devices == 199);
   // The first batch is the one with the large picture, and the others are whole batches again.
   CHECK(std::ranges::count_if(world.sizes, [](int size) { return size >= 45; }) >= 2);
   CHECK(world.batches <= 13 + 4);
@@ -400,7 +408,8 @@ TEST_CASE("a batch too large for a device is not tried over and over") {
   const TemporaryFolder folder;
   World world;
   world.most_pixels = 5 * 40 * 40;
-  CHECK(run_lane(world, std::vector<std::string>(300, jpeg_of(folder, 40, 40))).size() == 300);
+  const std::vector<std::string> pictures(300, jpeg_of(folder, 40, 40));
+  CHECK(run_lanes(world, pictures).by_devices == 300);
   // The first batch of 64 is parted 15 times.
   CHECK(world.too_large < 15 + 20);
 }
@@ -413,7 +422,7 @@ TEST_CASE("when there is memory again, batches grow again") {
   world.on_batch = [&] {
     if (world.batches > 40) world.most_pixels = 1 << 30;
   };
-  CHECK(run_lane(world, pictures).size() == 900);
+  CHECK(run_lanes(world, pictures).by_devices == 900);
   CHECK(world.sizes.front() <= 5);
   CHECK(world.largest >= 30);
 }
@@ -424,9 +433,8 @@ TEST_CASE("a picture that spoils its batch is found by halves") {
   pictures[20] = jpeg_of(folder, 41, 40);
   World world;
   world.spoils_batch = [](int width) { return width == 41; };
-  const std::multiset<int> done = run_lane(world, pictures);
-  CHECK(done.size() == 63);
-  CHECK_FALSE(done.contains(41));
+  CHECK(run_lanes(world, pictures).by_devices == 63);
+  CHECK(world.on_cpu == std::set<int>{41});
   CHECK(world.batches <= 13 + 2);
 }
 
@@ -465,9 +473,11 @@ TEST_CASE("what a device made of a batch's first half does not count where the s
     else if (made > whole)
       throw DeviceError("the device has failed");
   };
-  const auto done = run_lane(world, std::vector<std::string>(200, jpeg_of(folder, 40, 40)));
+  const std::vector<std::string> pictures(200, jpeg_of(folder, 40, 40));
+  const Outcomes outcomes = run_lanes(world, pictures);
   CHECK(world.too_large > 0);
-  CHECK(done.size() == whole);
+  CHECK(outcomes.by_devices == int(whole));
+  CHECK(outcomes.done.size() == 200);
 }
 
 TEST_CASE("what is thrown for a picture on a device is that picture's failure") {
@@ -516,10 +526,6 @@ TEST_CASE("what an event throws in a lane comes out of the run") {
   CHECK_THROWS_AS(run(photos, world, 2, {}, [] { throw IoError("the disk is full"); }), IoError);
   // Nobody's words, since a lane's thread has nobody who would catch them.
   CHECK_THROWS_AS(run(photos, world, 2, {}, [] { throw 42; }), int);
-  BareLanes bare(world);
-  bare.on_finish = [] { throw IoError("done"); };
-  for (std::size_t i = 0; i < 3; ++i) bare.take(photos.jobs[i].in);
-  CHECK_THROWS_AS(bare.lanes.wait(), IoError);
 }
 
 TEST_CASE("when a run is stopped, what waits is dropped") {
@@ -628,26 +634,17 @@ TEST_CASE("the CPU does the pictures that devices have no room for, if they are 
 }
 
 TEST_CASE("as many lanes, so many times as many pictures may wait") {
+  constexpr int kWaiting = 50, kThreads = 4;
   const TemporaryFolder folder;
-  const std::string picture = jpeg_of(folder, 40, 40);
-  for (const std::size_t count : {1u, 3u}) {
+  const std::vector<std::string> pictures(300, jpeg_of(folder, 40, 40));
+  for (const int count : {1, 3}) {
     World world;
-    std::atomic<bool> may_begin{false};
-    world.on_making = [&] {
-      while (!may_begin) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    };
-    DeviceLanes::Options options;
-    options.most_waiting = 50;
-    std::size_t taken = 0;
-    {
-      BareLanes bare(world, options, count);
-      for (; !bare.lanes.is_full(); ++taken) bare.take(picture);
-      may_begin = true;
-      bare.lanes.wait();
-    }
-    // Lanes may have taken some into their hands meanwhile.
-    CHECK(taken >= 50 * count);
-    if (count == 1) CHECK(taken <= 50 + 64);
+    const Outcomes outcomes =
+        run_lanes(world, pictures, {.most_waiting = kWaiting}, std::size_t(count), kThreads);
+    CHECK(outcomes.by_devices == 300);
+    CHECK(world.tries_before_batches >= kWaiting * count);
+    // Lanes may have a batch in hand by then, and each worker a picture.
+    CHECK(world.tries_before_batches <= (kWaiting + 64) * count + kThreads);
   }
 }
 
@@ -655,37 +652,19 @@ TEST_CASE(
     "few pictures with large files wait for a device, and they are let in again as others end") {
   const TemporaryFolder folder;
   const std::string picture = jpeg_of(folder, 40, 40);
-  const std::int64_t each = device_memory(picture);
   World world;
-  std::atomic<bool> may_begin{false};
-  world.on_making = [&] {
-    while (!may_begin) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  };
-  DeviceLanes::Options options;
-  options.most_bytes = 5 * each;
-  std::size_t taken = 0;
-  BareLanes bare(world, options);
-  // What a lane has in its hands counts like what waits.
-  for (; !bare.lanes.is_full(); ++taken) bare.take(picture);
-  CHECK(taken == 5);
-  may_begin = true;
-  for (; taken < 40; ++taken) bare.take(picture);
-  bare.lanes.wait();
-  CHECK(bare.done.size() == 40);
+  const LaneLimits limits{.most_bytes = 5 * device_memory(picture)};
+  CHECK(run_lanes(world, std::vector(40, picture), limits, 1, 1).by_devices == 40);
+  // What a lane has in its hands counts like what waits. The worker has one more.
+  CHECK(world.tries_before_batches == 5 + 1);
   CHECK(world.largest <= 5);
-  CHECK_FALSE(bare.lanes.is_full());
 }
 
 TEST_CASE("a picture larger than what all may take goes to a device by itself") {
   const TemporaryFolder folder;
   World world;
-  DeviceLanes::Options options;
-  options.most_bytes = 1;
-  BareLanes bare(world, options);
-  const std::string picture = jpeg_of(folder, 40, 40);
-  for (int i = 0; i < 3; ++i) bare.take(picture);
-  bare.lanes.wait();
-  CHECK(bare.done.size() == 3);
+  const std::vector<std::string> pictures(3, jpeg_of(folder, 40, 40));
+  CHECK(run_lanes(world, pictures, {.most_bytes = 1}).by_devices == 3);
   CHECK(world.largest == 1);
 }
 

@@ -1,11 +1,10 @@
-#include "src/run/tell.hpp"
+#include "src/run/report.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "src/picture/formats.hpp"
-#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
@@ -183,12 +182,11 @@ std::vector<std::string> details_of(const Report& report) {
 std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& outcome) {
   const FileReport& report = outcome.report;
   const Header& header = report.header;
-  int width = header.width, height = header.height;
-  if (turns_sideways(header.orientation)) std::swap(width, height);
+  const Shape shape = upright_shape(header);
   std::vector<std::string> lines{
-      "read " + outcome.job->in + ": " + std::to_string(width) + "x" + std::to_string(height) +
-          "x" + std::to_string(header.channels) + " " + std::string(name_of(header.depth)) + ", " +
-          shown_ms(report.ms.decode),
+      "read " + outcome.job->in + ": " + std::to_string(shape.width) + "x" +
+          std::to_string(shape.height) + "x" + std::to_string(shape.channels) + " " +
+          std::string(name_of(shape.depth)) + ", " + shown_ms(report.ms.decode),
       describe(*batch.filter, batch.convolver)};
   lines.insert(lines.end(), report.details.begin(), report.details.end());
   lines.push_back("filtered in " + shown_ms(report.ms.filter) + ", preparation included");

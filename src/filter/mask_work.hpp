@@ -9,20 +9,17 @@
 
 namespace convfilt {
 
-/// The strategy chosen for a mask, with a plan: for bands one on one thread, for a whole picture
-/// the convolver's. Copies share no plan for bands.
-class MaskRows final : public Worker {
+/// The strategy chosen for a mask. A band is filtered by a plan of its worker, on one thread, and a
+/// whole picture by the convolver's.
+class MaskWork final : public Work {
  public:
   /// `channels` of a band are filtered at once; a whole picture has those of the problem. Where
   /// there are 4, the fourth is `border_alpha` in ghost cells. `runs` such pictures there are in
   /// all, for the choice of the device. Throws UsageError and DeviceError as choose() does.
-  MaskRows(const Problem& whole, int channels, double border_alpha, int runs, const Place& place);
-  MaskRows(const MaskRows& other);
-  MaskRows& operator=(const MaskRows&) = delete;
+  MaskWork(const Problem& whole, int channels, double border_alpha, int runs, const Place& place);
 
-  std::string why_whole;  ///< see Work
-
-  void push(BandView<const std::byte> in, BandView<std::byte> out) override;
+  Needs needs(int rows) const override;
+  std::unique_ptr<Worker> make_worker() const override;
 
   /// Host memory that the plan for a whole picture keeps.
   std::int64_t plan_bytes() const;
@@ -31,13 +28,15 @@ class MaskRows final : public Worker {
   const Choice& choice() const { return choice_; }
 
  private:
+  class WholeWorker;
+  class BandWorker;
+
   Convolver& convolver_;
   Problem whole_;
   int channels_;
   double border_alpha_;
   int runs_;
   Choice choice_;
-  std::unique_ptr<BandPlan> plan_{};
 };
 
 }  // namespace convfilt

@@ -1,16 +1,17 @@
-#include "src/lab/compare/piece.hpp"
+#include "src/lab/compare/crop.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
+#include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
 #include "src/lab/compare/oracle.hpp"
 
 namespace convfilt {
 namespace {
 
-/// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
+/// Result sides of crops, in pixels. Multiples of 32, the teaching kernels' tiles.
 constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
 
 /// The strategies whose bytes on the CPU are right for the direct family and for the separable
@@ -34,25 +35,35 @@ double share_that_differs(const Image& a, int at, const Image& b, int other_at, 
 
 }  // namespace
 
-Image Piece::blank_result() const {
+Crop::Crop(const Setup& setup, int width, int height)
+    : setup_(setup),
+      problem_(setup.problem),
+      picture_(setup.picture.part((problem_.width - width) / 2, (problem_.height - height) / 2,
+                                  width, height)) {
+  problem_.width = width;
+  problem_.height = height;
+}
+
+Image Crop::blank_result() const {
   return Image(problem_.out_width(), problem_.out_height(), problem_.channels, problem_.depth);
 }
 
-double Piece::outputs() const {
+double Crop::outputs() const {
   return double(problem_.out_width()) * problem_.out_height() * problem_.channels;
 }
 
-std::size_t Piece::bytes() const {
+std::size_t Crop::bytes() const {
   const double samples = double(problem_.width) * problem_.height * problem_.channels + outputs();
   return std::size_t(samples) * size_of(problem_.depth) / 2;
 }
 
-Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) {
+Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
   Reference reference;
   const int height = problem_.out_height();
-  const double seconds = cpu_seconds(workload_of(problem_, family),
-                                     useful_threads(threads_, machine_), cpu_rates(machine_));
-  reference.rows = seconds <= patience_ ? height : int(height * patience_ / seconds);
+  const double patience = setup_.options.reference_patience;
+  const double seconds =
+      cpu_seconds(workload_of(problem_, family), setup_.threads(), cpu_rates(setup_.machine));
+  reference.rows = seconds <= patience ? height : int(height * patience / seconds);
   Problem band = problem_;
   int top = 0;
   if (reference.rows < height) {
@@ -66,27 +77,26 @@ Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) 
   }
   if (!strategy.refusal(band).empty()) return {};
   PlanOptions how;
-  how.threads = threads_;
+  how.threads = setup_.options.threads;
   reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
   strategy.prepare(band, DeviceKind::cpu, how)
       ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
   return reference;
 }
 
-const Piece::Reference& Piece::reference(std::string_view name, Family family) {
+const Crop::Reference& Crop::reference(std::string_view name, Family family) {
   const auto [known, is_new] = references_.try_emplace(name);
   if (is_new)
-    for (const Strategy* strategy : machine_.strategies)
+    for (const Strategy* strategy : setup_.machine.strategies)
       if (strategy->name == name) known->second = make_reference(*strategy, family);
   return known->second;
 }
 
-Accuracy Piece::judge(const Image& result, Family family) {
-  if (!has_truth_) {
+Accuracy Crop::judge(const Image& result, Family family) {
+  if (truth_.empty()) {
     check_ = places_to_check(problem_);
-    truth_ = true_results(problem_, in(), check_.places, threads_);
+    truth_ = true_results(problem_, in(), check_.places, setup_.options.threads);
     unit_ = unit_of(problem_, in());
-    has_truth_ = true;
   }
   const Distance distance = distance_from(truth_, problem_, result.view(), check_.places, unit_);
   Accuracy accuracy;
@@ -108,41 +118,28 @@ Accuracy Piece::judge(const Image& result, Family family) {
   return accuracy;
 }
 
-std::vector<PieceSize> Pieces::sizes() const {
-  const bool valid = problem_.mode == Mode::valid;
-  std::vector<PieceSize> sizes;
+Bench::Bench(const Setup& setup) : Setup(setup) {
+  Problem crop = problem;
   const auto add = [&](int width, int height) {
-    Problem piece;  // without the mask's weights, which may be many
-    piece.width = width;
-    piece.height = height;
-    piece.mode = problem_.mode;
-    piece.mask.width = problem_.mask.width;
-    piece.mask.height = problem_.mask.height;
-    sizes.push_back(
-        {width, height, double(piece.out_width()) * piece.out_height() * problem_.channels});
+    crop.width = width;
+    crop.height = height;
+    sizes_.push_back(
+        {width, height, double(crop.out_width()) * crop.out_height() * problem.channels});
   };
+  const bool valid = problem.mode == Mode::valid;
   for (const int side : kSides) {
-    const int width = std::min(problem_.width, side + (valid ? problem_.mask.width - 1 : 0));
-    const int height = std::min(problem_.height, side + (valid ? problem_.mask.height - 1 : 0));
-    if (width == problem_.width && height == problem_.height) break;
+    const int width = std::min(problem.width, side + (valid ? problem.mask.width - 1 : 0));
+    const int height = std::min(problem.height, side + (valid ? problem.mask.height - 1 : 0));
+    if (width == problem.width && height == problem.height) break;
     add(width, height);
   }
-  add(problem_.width, problem_.height);
-  return sizes;
+  add(problem.width, problem.height);
 }
 
-Piece& Pieces::of(const PieceSize& size) {
-  for (const auto& piece : pieces_)
-    if (piece->problem().width == size.width && piece->problem().height == size.height)
-      return *piece;
-  Problem piece = problem_;
-  piece.width = size.width;
-  piece.height = size.height;
-  Image middle = picture_.part((problem_.width - size.width) / 2,
-                               (problem_.height - size.height) / 2, size.width, size.height);
-  pieces_.push_back(
-      std::make_unique<Piece>(std::move(piece), std::move(middle), options_, machine_));
-  return *pieces_.back();
+Crop& Bench::crop(const CropSize& size) {
+  auto& crop = crops_[{size.width, size.height}];
+  if (!crop) crop = std::make_unique<Crop>(*this, size.width, size.height);
+  return *crop;
 }
 
 }  // namespace convfilt

@@ -1,5 +1,5 @@
 /// What is said of a folder while it is filtered.
-#include "src/run/tell.hpp"
+#include "src/run/report.hpp"
 
 #include <doctest/doctest.h>
 
