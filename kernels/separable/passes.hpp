@@ -21,9 +21,6 @@ constexpr int kLaneColumns = 16, kLaneRows = 2;
 /// Fours of samples that one tap of sixteen neighbours touches at most, however it is shifted.
 constexpr int kWindow = 5;
 
-template <int kNumber>
-using Number = std::integral_constant<int, kNumber>;
-
 template <class Work>
 using LaneSums = Work[kLaneRows][kLaneColumns];
 template <class Work>
@@ -98,14 +95,22 @@ CONVFILT_DEVICE inline void row_taps(SharedWords samples, int apart, SharedWords
   start_window<kChannels>(samples, apart, window);
   row_chunk<kChannels, 0, true>(samples, apart, weights.get4<Work>(0), skip, place.left, window,
                                 sums);
-  const auto chunk = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
-    row_chunk<kChannels, kFirst, false>(samples.from(place.sample), apart,
-                                        weights.get4<Work>(place.weight), 0, 4, window, sums);
-    return place.next<kChannels>();
-  };
-  for (bool more = place.next<kChannels>(); more;)
-    more = chunk(Number<1>{}) && chunk(Number<2>{}) && chunk(Number<3>{}) && chunk(Number<4>{}) &&
-           chunk(Number<0>{});
+  while (place.next<kChannels>()) {
+    row_chunk<kChannels, 1, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 2, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 3, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 4, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 0, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+  }
   if (place.left > 0) {
     samples = samples.from(place.sample);
     start_window<kChannels>(samples, apart, window);
@@ -219,13 +224,16 @@ CONVFILT_DEVICE inline void column_taps(SharedWords row_sums, SharedWords weight
     place.next_rows();
   }
   column_chunk<0, true>(row_sums.from(place.row_sum), weights.get4<Work>(0), skip, window, sums);
-  const auto chunk = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
-    column_chunk<kFirst, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
-                                window, sums);
-    return place.next();
-  };
-  for (bool more = place.next(); more;)
-    more = chunk(Number<1>{}) && chunk(Number<2>{}) && chunk(Number<0>{});
+  while (place.next()) {
+    column_chunk<1, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
+                           window, sums);
+    if (!place.next()) break;
+    column_chunk<2, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
+                           window, sums);
+    if (!place.next()) break;
+    column_chunk<0, false>(row_sums.from(place.row_sum), weights.get4<Work>(place.weight), 0,
+                           window, sums);
+  }
 }
 
 /// Four finished samples, which fill one to four words.
