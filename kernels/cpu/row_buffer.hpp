@@ -33,7 +33,7 @@ class RowBuffer {
 
 /// Where the source of a weight lies: `slot` slots after the ring's first slot, and `offset`
 /// samples into that row.
-struct Place {
+struct TapPlace {
   int slot, offset;
 };
 
@@ -48,7 +48,8 @@ class Ring {
   T* row(int slot) const { return rows_.row(slot % slots_); }
 
   /// Points every place at its source when `first` is the ring's first slot.
-  void resolve(const std::vector<Place>& places, int first, std::vector<const T*>& sources) const {
+  void resolve(const std::vector<TapPlace>& places, int first,
+               std::vector<const T*>& sources) const {
     sources.resize(places.size());
     for (std::size_t t = 0; t < places.size(); ++t) {
       int slot = first % slots_ + places[t].slot;

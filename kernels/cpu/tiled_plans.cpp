@@ -53,7 +53,7 @@ struct Tiling {
 /// offsets count terms where there are row passes, and otherwise samples.
 struct Walk {
   int rows, rows_per_slot, slots;
-  std::vector<Place> places;
+  std::vector<TapPlace> places;
 };
 
 /// Filters tile by tile. The ring holds pairs of 8-bit rows, or floats.
@@ -107,7 +107,7 @@ class TiledPlan : public BandPlan {
         walk_(std::move(walk)),
         workers_(std::size_t(threads_)) {
     if (terms == 0) return;
-    for (Place& place : walk_.places) place.offset *= int(pitch_);
+    for (TapPlace& place : walk_.places) place.offset *= int(pitch_);
   }
 
   /// Fills a slot of the ring for the tile's columns.

@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/cpu/row_buffer.hpp"
-#include "kernels/plan/edges.hpp"
+#include "kernels/registry.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
