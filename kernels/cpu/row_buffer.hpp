@@ -63,17 +63,4 @@ class Ring {
   RowBuffer<T> rows_;
 };
 
-/// Walks a tile from top to bottom, `rows` output rows at a time. It calls fill(slot) once for
-/// every slot, in order, and emit(y, first) when slots first..first+slots-1 are filled for the
-/// output rows y..y+rows-1.
-template <class Fill, class Emit>
-void sweep(int y0, int y1, int rows, int rows_per_slot, int slots, Fill&& fill, Emit&& emit) {
-  int filled = 0;
-  for (int y = y0; y < y1; y += rows) {
-    const int first = (y - y0) / rows_per_slot;
-    for (; filled < first + slots; ++filled) fill(filled);
-    emit(y, first);
-  }
-}
-
 }  // namespace convfilt::cpu
