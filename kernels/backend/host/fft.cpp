@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <opencv2/core/hal/hal.hpp>
 #include <string>
 
@@ -41,10 +42,12 @@ Create* load_opencv() {
     if (!library) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   void* found = library ? dlsym(library, "_ZN2cv3hal5DFT2D6createEiiiiiii") : nullptr;
   if (found) return reinterpret_cast<Create*>(found);
-  const char* why = dlerror();
+  const char* error = dlerror();
+  const std::string why = error ? error : "";
+  for (const char* memory : {"failed to map segment", "allocate memory"})
+    if (why.find(memory) != why.npos) throw std::bad_alloc();
   throw MissingLibraryError(
-      "Fourier transforms on the CPU need OpenCV, which cannot be loaded (" +
-      std::string(why ? why : "") +
+      "Fourier transforms on the CPU need OpenCV, which cannot be loaded (" + why +
       "); install OpenCV's core library, or choose a strategy of the direct family");
 #else
   return cv::hal::DFT2D::create;
