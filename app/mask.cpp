@@ -26,7 +26,7 @@
 namespace convfilt {
 namespace {
 
-struct MaskCommand {
+struct MaskCommand : Command {
   std::string action;  ///< check or show
   std::string mask;    ///< a path, or a name in filters/
   std::string output;  ///< show: a path for a picture of the response; empty = drawn as text
@@ -35,6 +35,8 @@ struct MaskCommand {
   Request request;
   int width = 1920, height = 1080, channels = 3;
   std::vector<Depth> depths{std::begin(kDepths), std::end(kDepths)};
+
+  void run() override;
 };
 
 constexpr std::size_t kMostShown = 33;  // numbers of a factor
@@ -351,16 +353,16 @@ void show(const Mask& mask, const MaskCommand& command) {
   print_text(text);
 }
 
-void run(const MaskCommand& command) {
-  if (!command.output.empty()) {
-    check_keeps_mask(command.mask, command.output);
-    check_output(command.mask, command.output, {}, true);
+void MaskCommand::run() {
+  if (!output.empty()) {
+    check_keeps_mask(mask, output);
+    check_output(mask, output, {}, true);
   }
-  const Mask mask = load_mask(command.mask);
-  if (command.action == "show") return show(mask, command);
-  print_text(check_text(mask, command));
-  if (const std::string refusal = refusal_of(mask, command.depths); !refusal.empty())
-    throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
+  const Mask loaded = load_mask(mask);
+  if (action == "show") return show(loaded, *this);
+  print_text(check_text(loaded, *this));
+  if (const std::string refusal = refusal_of(loaded, depths); !refusal.empty())
+    throw UsageError("mask " + in_quotes(loaded.name) + ": " + refusal);
 }
 
 void declare(Binder& binder, MaskCommand& command) {
