@@ -22,10 +22,15 @@ void check(double value, double least, double most, const std::string& what) {
 }
 
 /// A mask of the pixels up to `reach_x` and `reach_y` from the middle. `share(x, y)` is the part of
-/// the pixel there that the shape covers. Rows and columns without weights are left out.
+/// the pixel there that the shape covers. The shape stays as it is when turned by 180 degrees; one
+/// half is computed, so that no rounding makes the other unlike it. Rows and columns without
+/// weights are left out.
 template <class Share>
 Mask covered(std::string name, int reach_x, int reach_y, Share share) {
-  const auto steps = [&](int x, int y) { return std::round(kSteps * share(x, y)); };
+  const auto steps = [&](int x, int y) {
+    const int side = y < 0 || (y == 0 && x < 0) ? -1 : 1;
+    return std::round(kSteps * share(side * x, side * y));
+  };
   const auto is_empty = [&](int from_x, int to_x, int from_y, int to_y) {
     for (int y = from_y; y <= to_y; ++y)
       for (int x = from_x; x <= to_x; ++x)
