@@ -9,6 +9,7 @@
 
 #include "app/commands.hpp"
 #include "app/grammar/commands.hpp"
+#include "app/grammar/makers.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
@@ -19,23 +20,29 @@
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/base/terminal.hpp"
+#include "src/filter/picture_mask.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/response.hpp"
+#include "src/mask/text.hpp"
 
 namespace convfilt {
 namespace {
 
 struct MaskCommand {
-  std::string action;  ///< check or show
-  std::string mask;    ///< a path, or a name in filters/
+  std::string action;  ///< check, show or make
+  std::string mask;    ///< a path, or a name in filters/; make: of a formula
   std::string output;  ///< show: a path for a picture of the response; empty = drawn as text
 
   // The picture and the machine for which check says what auto takes.
   Request request;
   int width = 1920, height = 1080, channels = 3;
   std::vector<Depth> depths{std::begin(kDepths), std::end(kDepths)};
+
+  FilterValues values;  ///< of the formula
 };
+
+const Words kActions = {"check", "show", "make"};
 
 constexpr std::size_t kMostShown = 33;  // numbers of a factor
 constexpr int kMostRows = 33;           // of a grid of weights
@@ -356,7 +363,9 @@ void run(const MaskCommand& command) {
     check_keeps_mask(command.mask, command.output);
     check_output(command.mask, command.output, {}, true);
   }
-  const Mask mask = load_mask(command.mask);
+  if (command.action == "make")
+    return print_result(print_mask(make_mask_of(command.mask, command.values)));
+  const Mask mask = text_or_picture_mask(command.mask);
   if (command.action == "show") return show(mask, command);
   print_text(check_text(mask, command));
   if (const std::string refusal = refusal_of(mask, command.depths); !refusal.empty())
@@ -366,9 +375,11 @@ void run(const MaskCommand& command) {
 void declare(Binder& binder, MaskCommand& command) {
   binder.positional("ACTION", command.action,
                     "check: size, sum, rank, exactness, and what auto takes. show: weights and "
-                    "response",
-                    true, {"check", "show"});
-  binder.positional("MASK", command.mask, "A text file, or a name (convfilt list masks)");
+                    "response. make: print a mask by formula, as text",
+                    true, kActions);
+  binder.positional("MASK", command.mask,
+                    "A text file, a picture, or a name (convfilt list masks). With make, " +
+                        listed(words_of(makers()), "or"));
   binder.group("For check", true);
   const auto read_size = [&](const std::string& word) {
     const Extent size = size_in(word);
@@ -386,8 +397,10 @@ void declare(Binder& binder, MaskCommand& command) {
   binder.group("For show", true);
   binder.option("--output", "FILE", command.output,
                 "Write a picture of the response instead of the drawing");
+  binder.group("For make", true);
+  for (const FilterOption& option : maker_options()) declare(binder, option, command.values);
   binder.then([&command] {
-    require_choice("action", command.action, {"check", "show"});
+    require_choice("action", command.action, kActions);
     if (command.action == "check") return check_names(command.request, this_machine());
     require(command.output != "-",
             "--output: the text goes to standard output; name a file, e.g. --output response.png");
@@ -401,14 +414,15 @@ void declare(Binder& binder, MaskCommand& command) {
 }  // namespace
 
 const OtherCommand kMask{
-    {"mask", "Describe a mask: size, sum, rank, exactness, weights, response",
+    {"mask", "Describe a mask: size, rank, exactness, response; or make one",
      "Check a mask: its size, sum, rank and factors, whether its weights are exact,\n"
      "and what auto takes for it; or show its weights, and how strongly it passes\n"
-     "waves of each frequency.\n",
+     "waves of each frequency; or make one by a formula.\n",
      "  convfilt mask check my-mask.txt\n"
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
      "  convfilt mask show sobel_x\n"
-     "  convfilt mask show log5 --output log5-response.png\n"},
+     "  convfilt mask show log5 --output log5-response.png\n"
+     "  convfilt mask make gabor --sigma 4 --wavelength 8 --angle 45 >gabor.txt\n"},
     declare_as<MaskCommand>};
 
 }  // namespace convfilt

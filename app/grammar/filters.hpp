@@ -14,6 +14,9 @@
 
 namespace convfilt {
 
+/// Degrees.
+inline constexpr Bounds<double> kAngles{-360, 360};
+
 /// An option that one filter has, or an argument before IN.
 struct FilterOption {
   std::string name{};             ///< "--sigma"
@@ -23,18 +26,28 @@ struct FilterOption {
   std::optional<double> usual{};  ///< a number's default
   bool is_whole = false;          ///< a number
   Words words{};                  ///< those that it takes, the default first; empty for a number
+  char mark = 0;                  ///< a second number may stand behind it; 0: there is none
+  Bounds<double> second{};        ///< of that one
 
   bool is_argument() const { return !name.starts_with("-"); }
 };
 
 /// The values of a filter's own options, from the command line.
 struct FilterValues {
-  std::map<std::string, double, std::less<>> numbers;  ///< by the option's name
+  std::map<std::string, std::vector<double>, std::less<>> numbers;  ///< by the option's name
   std::map<std::string, std::string, std::less<>> words;
   bool flip = false, normalize = false;
 
   bool has(std::string_view option) const { return numbers.contains(option); }
-  double number(std::string_view option) const { return numbers.find(option)->second; }
+  double number(std::string_view option) const { return numbers.find(option)->second.front(); }
+  double number(std::string_view option, double otherwise) const {
+    return has(option) ? number(option) : otherwise;
+  }
+  /// The number behind the option's mark.
+  double second(std::string_view option, double otherwise) const {
+    const std::vector<double>& both = numbers.find(option)->second;
+    return both.size() > 1 ? both[1] : otherwise;
+  }
   const std::string& word(std::string_view option) const { return words.find(option)->second; }
 
   /// The mask as --normalize and --flip want it.

@@ -9,7 +9,6 @@
 
 #include "src/base/errors.hpp"
 #include "src/mask/text.hpp"
-#include "tests/support/mask_text.hpp"
 
 using convfilt::Mask;
 using convfilt::parse_mask;
@@ -170,11 +169,11 @@ TEST_CASE("a printed mask reads back as the same") {
   for (const std::string& text : texts) {
     CAPTURE(text);
     const Mask mask = grid(text);
-    check_same(grid(convfilt::testing::print_mask(mask)), mask);
+    check_same(grid(convfilt::print_mask(mask)), mask);
   }
   Mask odd = grid("1");
   odd.name = "a # b";
-  CHECK(convfilt::testing::print_mask(odd).find("name") == std::string::npos);
+  CHECK(convfilt::print_mask(odd).find("name") == std::string::npos);
 }
 
 TEST_CASE("the locale does not matter") {
@@ -189,7 +188,7 @@ TEST_CASE("the locale does not matter") {
     if (std::setlocale(LC_ALL, name) != nullptr) break;
   }
   const Mask mask = grid("scale: 2500.5\n1.5 1234567.25");
-  const std::string printed = convfilt::testing::print_mask(mask);
+  const std::string printed = convfilt::print_mask(mask);
   std::string message;
   try {
     grid(std::string(3000, '\n') + "x");
