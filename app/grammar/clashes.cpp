@@ -122,7 +122,8 @@ ClashesByCommand all_clashes() {
                               "choose what to measure"});
   for (const FilterOption& option : maker_options()) {
     const auto lacks = [&](const MakerLine& maker) { return !maker.takes(option.name); };
-    const std::string refusal = option.name + ": " + first_sentence(option.text) + "; leave it out";
+    const std::string refusal = option.name + ": mask make takes it for " +
+                                option.text.substr(0, option.text.find(':')) + "; leave it out";
     all["mask"].push_back({"ACTION=check|show", option.name, refusal});
     all["mask"].push_back({"MASK=" + those(makers(), lacks), option.name, refusal});
   }

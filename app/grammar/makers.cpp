@@ -46,7 +46,7 @@ const FilterOption kOptions[] = {
      .bounds = kAngles},
     {.name = "--aspect",
      .letters = "A",
-     .text = "how much shorter the waves' crests are than their train. By default 1",
+     .text = "sigma along the wave over sigma across it. By default 1",
      .bounds = {0.1, 10}}};
 
 const MakerLine kMakers[] = {

@@ -85,8 +85,8 @@ Mask binomial_mask(int side) {
                      " is impossible; give a side of 1 to " + std::to_string(kMaxBinomialSide));
   std::vector<double> line{1};
   for (int k = 1; k < side; ++k) line.push_back(line.back() * (side - k) / k);
-  return make_mask("binomial" + std::to_string(side), side, side, outer_product(line, line),
-                   std::pow(4.0, side - 1));
+  return normalized(
+      make_mask("binomial" + std::to_string(side), side, side, outer_product(line, line)));
 }
 
 Mask highpass_mask(double sigma) {

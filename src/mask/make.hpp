@@ -25,8 +25,8 @@ Mask gaussian_mask(double sigma);
 Mask gaussian_mask(double sigma_x, double sigma_y);
 
 /// The binomial coefficients of `side` - 1 along both axes, which tend to a Gaussian of sigma
-/// sqrt(side - 1) / 2. Whole numbers over 4^(side - 1). Throws UsageError unless 1 <= side <=
-/// kMaxBinomialSide.
+/// sqrt(side - 1) / 2, over 4^(side - 1): exact, and whole numbers up to 16. Throws UsageError
+/// unless 1 <= side <= kMaxBinomialSide.
 Mask binomial_mask(int side);
 
 /// The identity less a Gaussian: what gaussian_mask(sigma) takes away. It sums to 0.
