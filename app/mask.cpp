@@ -378,7 +378,7 @@ void declare(Binder& binder, MaskCommand& command) {
                     "response. make: print a mask by formula, as text",
                     true, kActions);
   binder.positional("MASK", command.mask,
-                    "A text file, a picture, or a name (convfilt list masks). With make, " +
+                    "A file, or a name (convfilt list masks). A text or a picture; with make, " +
                         listed(words_of(makers()), "or"));
   binder.group("For check", true);
   const auto read_size = [&](const std::string& word) {
@@ -390,7 +390,7 @@ void declare(Binder& binder, MaskCommand& command) {
   binder.option("--size", "WxH", read_size,
                 "Size of the picture that auto is asked about (default 1920x1080)");
   binder.list("--depth", command.depths, choices_of(kDepths),
-              "Depths of its samples, commas between (default: each)");
+              "Depths of its samples (default: each). Commas between");
   binder.choice("--channels", command.channels, kChannels, "1, or 3 for colour");
   binder.option("--device", "NAME", command.request.device, "Where to compute (default auto)",
                 device_names());
@@ -415,9 +415,8 @@ void declare(Binder& binder, MaskCommand& command) {
 
 const OtherCommand kMask{
     {"mask", "Describe a mask: size, rank, exactness, response; or make one",
-     "Check a mask: its size, sum, rank and factors, whether its weights are exact,\n"
-     "and what auto takes for it; or show its weights, and how strongly it passes\n"
-     "waves of each frequency; or make one by a formula.\n",
+     "Check a mask: size, rank, exactness, and what auto takes for it; show its weights,\n"
+     "and how it passes waves of each frequency; or print one by a formula.\n",
      "  convfilt mask check my-mask.txt\n"
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
      "  convfilt mask show sobel_x\n"

@@ -37,8 +37,8 @@ FilterOption mask_argument() {
   return {.name = "MASK",
           .letters = "MASK",
           .text =
-              "A text file, a picture, or a name (convfilt list masks). A "
-              "picture's weights are its luma, over their sum"};
+              "A file, or a name (convfilt list masks). A text of numbers, or a picture, whose "
+              "weights are its luma over their sum"};
 }
 
 Mask blur_mask(const FilterValues& values) {
@@ -93,8 +93,7 @@ bool has_one_mask(const EdgeMethod& method) {
 // options exclude each other, if any do.
 const FilterLine kFilters[] = {
     {{"blur", "Blur: Gaussian, box, disk, motion, binomial",
-      "Blur a picture: with a Gaussian, a box, a disk, along a line, or with binomial\n"
-      "weights.\n",
+      "Blur a picture with a Gaussian, a box, a disk, a line or binomial weights.\n",
       "  convfilt blur photo.jpg soft.jpg                 Gaussian, sigma 2\n"
       "  convfilt blur photo.jpg backdrop.jpg --sigma 40\n"
       "  convfilt blur photo.jpg lens.jpg --disk 8        out of focus\n"
@@ -105,16 +104,17 @@ const FilterLine kFilters[] = {
                   "Sigma of the Gaussian, in pixels. Y is for columns, if it differs; one of two "
                   "may be 0"),
            ',', {0, kMaxSigma}),
-      whole("--box", "N", {}, {1, kMaxMaskSide}, "Take the mean of a box of NxN pixels instead"),
+      whole("--box", "N", {}, {1, kMaxMaskSide}, "Mean of a box of NxN pixels"),
       number("--disk", "RADIUS", {}, {0.5, kMaxDiskRadius},
-             "Take the mean of a disk, as a lens out of focus does. Pixels at the rim count by the "
-             "share that lies inside"),
-      pair(number("--motion", "LENGTH[@ANGLE]", {}, {1, kMaxMotion},
-                  "Take the mean along a line, as a camera in motion does. It is a pixel wide, and "
-                  "ANGLE is counter-clockwise, in degrees (default 0, along a row)"),
+             "Mean of a disk, as a lens has it. Pixels at the rim count by the share that lies "
+             "inside"),
+      pair(number("--motion", "LENGTH[@A]", {}, {1, kMaxMotion},
+                  "Mean along a line, as of motion. The line is a pixel wide; A is its angle in "
+                  "degrees, counter-clockwise from a row (default 0)"),
            '@', kAngles),
       whole("--binomial", "N", {}, {1, kMaxBinomialSide},
-            "Take binomial weights over NxN pixels, nearly a Gaussian")},
+            "Binomial weights for NxN pixels. They are nearly a Gaussian, of sigma "
+            "sqrt(N - 1) / 2")},
      [](const FilterValues& values) { return mask_filter(values.finished(blur_mask(values))); },
      one_of({"--sigma", "--box", "--disk", "--motion", "--binomial"},
             "a blur has one of the two; leave out the other")},
@@ -131,9 +131,10 @@ const FilterLine kFilters[] = {
              "Difference that stays as it is, so that noise does. Larger ones count by what is "
              "beyond T: add A * (d - T), where d is the sample less the blur. T is in steps of 8 "
              "bits: 257 T for 16 bits, T/255 for floats"),
-      number("--halo-limit", "P", {}, {0, 1000},
-             "Percent by which results may leave the range of their neighbours. The range is from "
-             "the least to the largest sample within S pixels, rounded up")},
+      number(
+          "--halo-limit", "P", {}, {0, 1000},
+          "Percent by which results may leave the range of their neighbours. It is of the distance "
+          "from the least to the largest of the samples within S pixels, rounded up")},
      sharpen,
      {{"--threshold", "--mode=full", kNoFull},
       {"--halo-limit", "--mode=full", kNoFull},

@@ -124,7 +124,7 @@ pairs "$of_sharpen" sharpen in out/
 pairs "$of_explain" explain tiled-in
 pairs . mask check gaussian5
 pairs . mask show gaussian5
-pairs . mask make disk
+pairs . mask make gabor --sigma 3 --wavelength 6
 pairs . try missing.cu
 pairs . merge in
 least=150; [ "$few" = . ] || least=60
