@@ -415,8 +415,8 @@ void declare(Binder& binder, MaskCommand& command) {
 
 const OtherCommand kMask{
     {"mask", "Describe a mask: size, rank, exactness, response; or make one",
-     "Check a mask: size, rank, exactness, and what auto takes for it; show its weights,\n"
-     "and how it passes waves of each frequency; or print one by a formula.\n",
+     "Check a mask: size, rank, exactness, and what auto takes for it; show its\n"
+     "weights, and how it passes waves of each frequency; or print one by a formula.\n",
      "  convfilt mask check my-mask.txt\n"
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
      "  convfilt mask show sobel_x\n"

@@ -60,7 +60,7 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
         # A border of 1e20 fits its type.
         [[ $message == *"'$value'"* || $message == *[=\ ]"$value:"* || $option = --border-value ]] ||
           fail "$option $value is not shown as written: $message"
-        [[ ! $message =~ 'out of range'|impossible|'not a number' || $message =~ (from|above|of)\ [0-9]|channels ||
+        [[ ! $message =~ 'out of range'|impossible|'not a number' || $message =~ (from|above|of)\ -?[0-9]|channels ||
           $option = --border-value ]] || fail "$option $value: no bounds: $message"
         numbers=$((numbers + 1))
       fi
