@@ -23,8 +23,14 @@ inline const Choices<CodecKind> kCodecs = {
 /// The word of explain's --table for the costs of overlap-discard and overlap-add.
 inline constexpr std::string_view kOverlapTable = "overlap";
 
+/// A command with its options.
+struct Command {
+  virtual ~Command() = default;
+  virtual void run() = 0;
+};
+
 /// A filter for pictures.
-struct FilterCommand {
+struct FilterCommand : Command {
   const FilterLine* line = nullptr;
   FilterValues values;
   Mapping mapping;
@@ -32,9 +38,9 @@ struct FilterCommand {
   std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none
   bool dry_run = false, json = false, no_progress = false;
   Loudness loudness = Loudness::normal;
-};
 
-void run(const FilterCommand& command);
+  void run() override;
+};
 
 /// Writes a result to standard output; throws IoError where that fails.
 void print_result(std::string_view text);

@@ -4,15 +4,18 @@
 namespace convfilt {
 namespace {
 
-Command declare_generate(Binder& binder) {
-  const auto what = std::make_shared<std::string>();
+struct GenerateCommand : Command {
+  std::string what;
+
+  void run() override {
+    print_result(what == "man" ? manual_page(command_facts()) : completion(what, command_facts()));
+  }
+};
+
+void declare(Binder& binder, GenerateCommand& command) {
   const Words all = {"man", "bash", "zsh", "fish"};
-  binder.positional("WHAT", *what, "man, bash, zsh or fish", true, all);
-  binder.then([=] { require_choice("thing to generate", *what, all); });
-  return [what] {
-    print_result(*what == "man" ? manual_page(command_facts())
-                                : completion(*what, command_facts()));
-  };
+  binder.positional("WHAT", command.what, "man, bash, zsh or fish", true, all);
+  binder.then([&command, all] { require_choice("thing to generate", command.what, all); });
 }
 
 }  // namespace
@@ -24,6 +27,6 @@ const OtherCommand kGenerate{
      "  convfilt generate man >convfilt.1\n"
      "  convfilt generate bash >~/.local/share/bash-completion/completions/convfilt\n"
      "  convfilt generate fish >~/.config/fish/completions/convfilt.fish\n"},
-    declare_generate};
+    declare_as<GenerateCommand>};
 
 }  // namespace convfilt

@@ -100,27 +100,31 @@ std::string devices_table(const Machine& machine) {
 
 const Words kTopics = {"strategies", "filters", "masks", "devices"};
 
-void list(const std::string& wanted) {
+struct ListCommand : Command {
+  std::string topic;  ///< empty = all
+
+  void run() override;
+};
+
+void ListCommand::run() {
   const Machine machine = this_machine();
   std::string text;
-  for (const std::string& topic : wanted.empty() ? kTopics : Words{wanted}) {
-    if (wanted.empty()) text += (text.empty() ? "" : "\n") + topic + "\n";
-    text += topic == "strategies" ? strategies_table(machine)
-            : topic == "filters"  ? filters_table()
-            : topic == "masks"    ? masks_table()
-                                  : devices_table(machine);
+  for (const std::string& one : topic.empty() ? kTopics : Words{topic}) {
+    if (topic.empty()) text += (text.empty() ? "" : "\n") + one + "\n";
+    text += one == "strategies" ? strategies_table(machine)
+            : one == "filters"  ? filters_table()
+            : one == "masks"    ? masks_table()
+                                : devices_table(machine);
   }
   print_text(text);
 }
 
-Command declare_list(Binder& binder) {
-  const auto topic = std::make_shared<std::string>();
-  binder.positional("TOPIC", *topic, "strategies, filters, masks or devices (default: all)", false,
-                    kTopics);
-  binder.then([topic] {
-    if (!topic->empty()) require_choice("topic", *topic, kTopics);
+void declare(Binder& binder, ListCommand& command) {
+  binder.positional("TOPIC", command.topic, "strategies, filters, masks or devices (default: all)",
+                    false, kTopics);
+  binder.then([&command] {
+    if (!command.topic.empty()) require_choice("topic", command.topic, kTopics);
   });
-  return [topic] { list(*topic); };
 }
 
 }  // namespace
@@ -131,7 +135,7 @@ const OtherCommand kList{
      "  convfilt list\n"
      "  convfilt list masks\n"
      "  convfilt list devices                        which GPU, or why there is none\n"},
-    declare_list};
+    declare_as<ListCommand>};
 
 void print_text(std::string_view text) {
   print_result(wrapped(text, terminal_width(STDOUT_FILENO)));

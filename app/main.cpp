@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     // A message to a file at its size limit is lost, but the signal must not replace the exit code.
     std::signal(SIGXFSZ, SIG_IGN);
     set_loudness(Loudness::normal);
-    parse(argc, argv, defaults)();
+    parse(argc, argv, defaults)->run();
     return kDone;
   } catch (const UsageError& error) {
     return fail(kUsage, with_origin(error.what(), defaults, words));

@@ -29,7 +29,7 @@
 namespace convfilt {
 namespace {
 
-struct MaskCommand {
+struct MaskCommand : Command {
   std::string action;  ///< check, show or make
   std::string mask;    ///< a path, or a name in filters/; make: of a formula
   std::string output;  ///< show: a path for a picture of the response; empty = drawn as text
@@ -40,6 +40,8 @@ struct MaskCommand {
   std::vector<Depth> depths{std::begin(kDepths), std::end(kDepths)};
 
   FilterValues values;  ///< of the formula
+
+  void run() override;
 };
 
 const Words kActions = {"check", "show", "make"};
@@ -358,18 +360,17 @@ void show(const Mask& mask, const MaskCommand& command) {
   print_text(text);
 }
 
-void run(const MaskCommand& command) {
-  if (!command.output.empty()) {
-    check_keeps_mask(command.mask, command.output);
-    check_output(command.mask, command.output, {}, true);
+void MaskCommand::run() {
+  if (!output.empty()) {
+    check_keeps_mask(mask, output);
+    check_output(mask, output, {}, true);
   }
-  if (command.action == "make")
-    return print_result(print_mask(make_mask_of(command.mask, command.values)));
-  const Mask mask = text_or_picture_mask(command.mask);
-  if (command.action == "show") return show(mask, command);
-  print_text(check_text(mask, command));
-  if (const std::string refusal = refusal_of(mask, command.depths); !refusal.empty())
-    throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
+  if (action == "make") return print_result(print_mask(make_mask_of(mask, values)));
+  const Mask loaded = text_or_picture_mask(mask);
+  if (action == "show") return show(loaded, *this);
+  print_text(check_text(loaded, *this));
+  if (const std::string refusal = refusal_of(loaded, depths); !refusal.empty())
+    throw UsageError("mask " + in_quotes(loaded.name) + ": " + refusal);
 }
 
 void declare(Binder& binder, MaskCommand& command) {

@@ -8,7 +8,14 @@
 namespace convfilt {
 namespace {
 
-void merge(const std::string& out) {
+struct MergeCommand : Command {
+  std::string out;
+  Loudness loudness = Loudness::normal;
+
+  void run() override;
+};
+
+void MergeCommand::run() {
   const MergeReport report = merge_journals(out);
   const auto name = [](const Shard& shard) {
     return std::to_string(shard.index) + "/" + std::to_string(shard.count);
@@ -41,19 +48,14 @@ void merge(const std::string& out) {
   if (!report.kept.empty())
     log_note(
         "the kept results were there before, perhaps made with other options; the same command "
-        "with "
-        "--resume, "
-        "and without --if-exists=skip and --newer, makes them anew");
+        "with --resume, and without --if-exists=skip and --newer, makes them anew");
   if (!report.is_whole())
     throw IoError("the results are not complete yet; the journals stay as they are");
 }
 
-Command declare_merge(Binder& binder) {
-  const auto out = std::make_shared<std::string>();
-  const auto loudness = std::make_shared<Loudness>();
-  binder.positional("OUT", *out, "The folder of the results");
-  message_options(binder, *loudness);
-  return [out, loudness] { merge(*out); };
+void declare(Binder& binder, MergeCommand& command) {
+  binder.positional("OUT", command.out, "The folder of the results");
+  message_options(binder, command.loudness);
 }
 
 }  // namespace
@@ -66,6 +68,6 @@ const OtherCommand kMerge{
      "  convfilt blur photos/ out/ --shard 1/2           on one machine\n"
      "  convfilt blur photos/ out/ --shard 2/2           on another\n"
      "  convfilt merge out/\n"},
-    declare_merge};
+    declare_as<MergeCommand>};
 
 }  // namespace convfilt

@@ -160,13 +160,28 @@ class Teller {
   std::exception_ptr failure_;
 };
 
-void filter(const FilterCommand& command, Batch batch) {
+/// Completes the batch by what the options say of the pictures, and checks it.
+void complete(FilterCommand& command) {
+  Selection& selection = command.batch.selection;
+  for (const FilterOption& option : command.line->options)
+    if (option.letters == "MASK") check_keeps_mask(command.values.word(option.name), selection.out);
+  command.batch.filter = mapped(command.line->make(command.values), command.mapping);
+  const std::string& out = selection.out;
+  selection.is_one = command.needs_folder.empty() && selection.inputs.size() == 1 &&
+                     !is_folder(selection.inputs.front()) && !is_folder(out) && !out.ends_with('/');
+  selection.is_one ? check_one(command) : check_many(command);
+}
+
+}  // namespace
+
+void FilterCommand::run() {
+  complete(*this);
   const bool is_one = batch.selection.is_one;
   if (!is_one)
     batch.convolver.request.threads =
         threads_within(batch.max_memory, batch.convolver.request.threads);
   const BatchPlan plan = plan_batch(batch);
-  note_what_is_left_out(plan.list, command.json);
+  note_what_is_left_out(plan.list, json);
   check_plan(plan, batch);
   if (is_one) {
     batch.codec = CodecKind::cpu;
@@ -176,17 +191,17 @@ void filter(const FilterCommand& command, Batch batch) {
                std::string(answer.codec == CodecKind::gpu ? "GPU" : "CPU") + ": " + answer.why);
     batch.codec = answer.codec;
   }
-  if (command.dry_run) {
+  if (dry_run) {
     check_resumes(batch);
-    return end_dry_run(plan, command.json);
+    return end_dry_run(plan, json);
   }
   const std::unique_ptr<Crew> crew = crew_for(batch, plan.of_all_shards);
   // A signal ends one picture at once.
   std::optional<StopOnSignal> signals;
   if (!is_one) batch.stop = &signals.emplace().stop();
-  Teller teller(command, batch, plan.list.jobs.size());
+  Teller teller(*this, batch, plan.list.jobs.size());
   const RunTotals totals =
-      run(batch, plan, *crew, [&](const PictureOutcome& outcome) { teller(outcome); });
+      convfilt::run(batch, plan, *crew, [&](const PictureOutcome& outcome) { teller(outcome); });
   teller.end();
   if (is_one) return;
   for (const std::string& failure : totals.device_failures)
@@ -211,21 +226,6 @@ void filter(const FilterCommand& command, Batch batch) {
         (totals.not_begun > 0 ? ", and " + std::to_string(totals.not_begun) + " were not begun"
                               : "") +
         "; when that is mended, the same command with --resume does the rest");
-}
-
-}  // namespace
-
-void run(const FilterCommand& command) {
-  Batch batch = command.batch;
-  Selection& selection = batch.selection;
-  for (const FilterOption& option : command.line->options)
-    if (option.letters == "MASK") check_keeps_mask(command.values.word(option.name), selection.out);
-  batch.filter = mapped(command.line->make(command.values), command.mapping);
-  const std::string& out = selection.out;
-  selection.is_one = command.needs_folder.empty() && selection.inputs.size() == 1 &&
-                     !is_folder(selection.inputs.front()) && !is_folder(out) && !out.ends_with('/');
-  selection.is_one ? check_one(command) : check_many(command);
-  filter(command, batch);
 }
 
 }  // namespace convfilt

@@ -1,52 +1,23 @@
 #include "kernels/problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <utility>
 
 namespace convfilt {
-namespace {
-
-int outputs(Mode mode, int samples, int side) {
-  return mode == Mode::same    ? samples
-         : mode == Mode::valid ? samples - side + 1
-                               : samples + side - 1;
-}
-
-int lead(Mode mode, int anchor, int side) {
-  return mode == Mode::same ? anchor : mode == Mode::valid ? 0 : side - 1;
-}
-
-}  // namespace
-
 std::string_view name_of(Depth depth) {
-  switch (depth) {
-    case Depth::u8: return "u8";
-    case Depth::u16: return "u16";
-    case Depth::f32: return "f32";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"u8", "u16", "f32"};
+  return kNames[int(depth)];
 }
 
 std::string_view name_of(Border border) {
-  switch (border) {
-    case Border::replicate: return "replicate";
-    case Border::constant: return "constant";
-    case Border::reflect: return "reflect";
-    case Border::reflect101: return "reflect101";
-    case Border::wrap: return "wrap";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"replicate", "constant", "reflect", "reflect101", "wrap"};
+  return kNames[int(border)];
 }
 
 std::string_view name_of(Mode mode) {
-  switch (mode) {
-    case Mode::same: return "same";
-    case Mode::valid: return "valid";
-    case Mode::full: return "full";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"same", "valid", "full"};
+  return kNames[int(mode)];
 }
 
 std::size_t size_of(Depth depth) {
@@ -71,35 +42,10 @@ Mask flipped(const Mask& mask) {
   return turned;
 }
 
-double gain(const Mask& mask) {
-  double sum = 0;
-  for (double w : mask.weights) sum += w;
-  return sum / mask.divisor;
-}
-
 bool filter_alike(const Mask& a, const Mask& b) {
   return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
          a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
          a.weights == b.weights;
-}
-
-double absolute_gain(const Mask& mask) {
-  double sum = 0;
-  for (double w : mask.weights) sum += std::abs(w);
-  return sum / mask.divisor;
-}
-
-int Problem::out_width() const {
-  return outputs(mode, width, mask.width);
-}
-int Problem::out_height() const {
-  return outputs(mode, height, mask.height);
-}
-int Problem::lead_x() const {
-  return lead(mode, mask.anchor_x, mask.width);
-}
-int Problem::lead_y() const {
-  return lead(mode, mask.anchor_y, mask.height);
 }
 
 std::string mode_refuses(const Problem& p) {

@@ -1,6 +1,7 @@
 /// The question without the pixels: what is to be convolved with what, and how the edges behave.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -88,12 +89,30 @@ Mask make_mask(std::string name, int width, int height, std::vector<double> weig
 /// `mask`.
 Mask flipped(const Mask& mask);
 
+/// The sum of the values, and that of their magnitudes, from the first to the last.
+template <class Values>
+double total_of(const Values& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum;
+}
+template <class Values>
+double magnitude(const Values& values) {
+  double sum = 0;
+  for (const double v : values) sum += std::abs(v);
+  return sum;
+}
+
 /// The sum of weights / divisor, which a constant picture of ones becomes before the offset is
 /// added.
-double gain(const Mask& mask);
+inline double gain(const Mask& mask) {
+  return total_of(mask.weights) / mask.divisor;
+}
 
 /// The sum of |weights| / divisor, which is a factor in every error bound.
-double absolute_gain(const Mask& mask);
+inline double absolute_gain(const Mask& mask) {
+  return magnitude(mask.weights) / mask.divisor;
+}
 
 struct Problem {
   int width = 0, height = 0, channels = 1;  ///< the picture's, in pixels
@@ -105,13 +124,23 @@ struct Problem {
 
   /// The size of the result in pixels. It is below 1 with Mode::valid where the mask is larger than
   /// the picture.
-  int out_width() const;
-  int out_height() const;
+  int out_width() const { return outputs(width, mask.width); }
+  int out_height() const { return outputs(height, mask.height); }
 
   /// Output (x, y) sums weight(i, j) * in(x + i - lead_x, y + j - lead_y). With Mode::same these
   /// are the anchor.
-  int lead_x() const;
-  int lead_y() const;
+  int lead_x() const { return lead(mask.anchor_x, mask.width); }
+  int lead_y() const { return lead(mask.anchor_y, mask.height); }
+
+ private:
+  int outputs(int samples, int side) const {
+    return mode == Mode::same    ? samples
+           : mode == Mode::valid ? samples - side + 1
+                                 : samples + side - 1;
+  }
+  int lead(int anchor, int side) const {
+    return mode == Mode::same ? anchor : mode == Mode::valid ? 0 : side - 1;
+  }
 };
 
 /// Why there is no output at all; empty when there is.

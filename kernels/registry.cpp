@@ -5,7 +5,6 @@
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
-#include "kernels/plan/edges.hpp"
 
 // Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
 // table(). A strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are
@@ -45,6 +44,16 @@ namespace convfilt {
   extern const Strategy strategy; \
   }
 CONVFILT_STRATEGIES(DECLARE)
+
+// plan/edges.cu, by backend.
+namespace emulator {
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+                                     const PlanOptions&);
+}
+namespace cuda {
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+                                     const PlanOptions&);
+}
 
 namespace {
 

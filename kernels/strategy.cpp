@@ -64,12 +64,9 @@ bool in_range(const SettingInfo& info, int value) {
 }
 
 auto prepare_on(const Strategy& strategy, DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::cpu: return strategy.prepare_cpu;
-    case DeviceKind::emulator: return strategy.prepare_emulator;
-    case DeviceKind::cuda: break;
-  }
-  return strategy.prepare_cuda;
+  return kind == DeviceKind::cpu        ? strategy.prepare_cpu
+         : kind == DeviceKind::emulator ? strategy.prepare_emulator
+                                        : strategy.prepare_cuda;
 }
 
 }  // namespace
@@ -105,32 +102,19 @@ std::string to_string(const Tuning& tuning) {
 }
 
 std::string_view name_of(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::cpu: return "cpu";
-    case DeviceKind::emulator: return "emulator";
-    case DeviceKind::cuda: return "cuda";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"cpu", "emulator", "cuda"};
+  return kNames[int(kind)];
 }
 
 std::string_view name_of(Family family) {
-  switch (family) {
-    case Family::direct: return "direct";
-    case Family::separable: return "separable";
-    case Family::reordered: return "reordered";
-    case Family::transform: return "transform";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"direct", "separable", "reordered", "transform"};
+  return kNames[int(family)];
 }
 
 std::string_view bound_of(Family family) {
-  switch (family) {
-    case Family::direct: return "0.52 step u8 to 15x15, 0.55 u16 to 31x31, 1e-6 f32 to 101x101";
-    case Family::separable: return "1 step, 1e-5 f32";
-    case Family::reordered: return "0.52 step u8 to 15x15, 0.55 u16 to 31x31, 1e-6 f32 to 101x101";
-    case Family::transform: return "1 step, 1e-5 f32";
-  }
-  return "?";
+  if (family == Family::direct || family == Family::reordered)
+    return "0.52 step u8 to 15x15, 0.55 u16 to 31x31, 1e-6 f32 to 101x101";
+  return "1 step, 1e-5 f32";
 }
 
 std::string bound_of(Family family, std::span<const Depth> depths) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,30 +13,29 @@
 
 namespace convfilt {
 
-/// A command with its options: calling it does the work.
-using Command = std::function<void()>;
+using CommandPtr = std::unique_ptr<Command>;
 
 /// A command that is no filter.
 struct OtherCommand {
   CommandHelp help;
-  Command (*declare)(Binder& binder);  ///< null where this build lacks the command
+  CommandPtr (*declare)(Binder& binder);  ///< null where this build lacks the command
 };
 
 /// Understands the command line, and what the environment and a file of defaults add to it; reads
 /// no other file and asks no device. `defaults` becomes what they add, also where it throws. Throws
 /// UsageError; IoError where the file cannot be read.
-Command parse(int argc, const char* const* argv, std::vector<Default>& defaults);
+CommandPtr parse(int argc, const char* const* argv, std::vector<Default>& defaults);
 
 extern const OtherCommand kMask, kMerge, kList, kGenerate;
 // These are in app/lab/; a build without the lab lacks them.
 extern const OtherCommand kCompare, kExplain, kTune, kTry;
 
-/// Binds the options to a new command, which the call has run() do.
+/// Binds the options to a new command.
 template <class OneCommand>
-Command declare_as(Binder& binder) {
-  const auto command = std::make_shared<OneCommand>();
+CommandPtr declare_as(Binder& binder) {
+  auto command = std::make_unique<OneCommand>();
   declare(binder, *command);
-  return [command] { run(*command); };
+  return command;
 }
 
 /// Binds an option to its value; help has its bounds and its default.

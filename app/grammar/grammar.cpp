@@ -28,14 +28,14 @@ std::vector<const CommandHelp*> helps() {
 }
 
 /// Binds all that the command of this name takes to a new command.
-Command bind(Binder& binder, std::string_view name) {
-  Command command;
+CommandPtr bind(Binder& binder, std::string_view name) {
+  CommandPtr command;
   for (const FilterLine& line : filters())
     if (line.help.name == name) {
-      const auto filter = std::make_shared<FilterCommand>();
+      auto filter = std::make_unique<FilterCommand>();
       filter->line = &line;
       declare(binder, *filter);
-      command = [filter] { run(*filter); };
+      command = std::move(filter);
     }
   for (const OtherCommand* other : kOthers)
     if (other->help.name == name) command = other->declare(binder);
@@ -43,8 +43,14 @@ Command bind(Binder& binder, std::string_view name) {
   return command;
 }
 
-Command print(std::string text) {
-  return [text = std::move(text)] { print_text(text); };
+CommandPtr print(const std::string& text) {
+  struct Printing : Command {
+    std::string text;
+    void run() override { print_text(text); }
+  };
+  auto command = std::make_unique<Printing>();
+  command->text = text;
+  return command;
 }
 
 /// Throws UsageError where a picture's name looks like an option.
@@ -88,9 +94,9 @@ std::string letters_of_flags(const CommandFacts& command) {
   return letters;
 }
 
-Command parse_as(const CommandHelp& help, const Words& words, std::vector<Default>& defaults) {
+CommandPtr parse_as(const CommandHelp& help, const Words& words, std::vector<Default>& defaults) {
   Binder binder(help);
-  const Command command = bind(binder, help.name);
+  CommandPtr command = bind(binder, help.name);
   const CommandFacts facts = binder.facts();
   if (asks(words, "--help")) return print(help_text(facts, true));
   if (asks_for_screen(words, letters_of_flags(facts))) return print(help_text(facts, false));
@@ -107,7 +113,7 @@ std::vector<CommandFacts> command_facts() {
   std::vector<CommandFacts> all;
   for (const CommandHelp* help : helps()) {
     Binder binder(*help);
-    const Command command = bind(binder, help->name);
+    const CommandPtr command = bind(binder, help->name);
     all.push_back(binder.facts());
   }
   return all;
@@ -119,7 +125,7 @@ bool is_left_out(std::string_view command) {
   });
 }
 
-Command parse(int argc, const char* const* argv, std::vector<Default>& defaults) {
+CommandPtr parse(int argc, const char* const* argv, std::vector<Default>& defaults) {
   const Words words(argv + std::min(argc, 1), argv + argc);
   const std::vector<const CommandHelp*> commands = helps();
   if (words.empty()) throw UsageError(short_help(commands));

@@ -20,7 +20,7 @@
 
 namespace convfilt {
 
-struct CompareCommand {
+struct CompareCommand : Command {
   std::string in;    ///< a path; empty = noise
   std::string from;  ///< a report to be read instead of measuring; empty = none
   ReadOptions read;
@@ -37,6 +37,8 @@ struct CompareCommand {
   PlotKind plot_kind = PlotKind::bars;
   std::optional<TableKind> table;  ///< by default brief, or what the file of --from says
   Loudness loudness = Loudness::normal;
+
+  void run() override;
 };
 
 /// The tables that explain shows instead of one block.
@@ -47,7 +49,7 @@ struct ReuseTables {
   bool wanted() const { return overlap || !tiles.empty(); }
 };
 
-struct ExplainCommand {
+struct ExplainCommand : Command {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
   bool flip = false;                ///< turn it by 180 degrees
@@ -58,28 +60,29 @@ struct ExplainCommand {
   bool sized = false;             ///< whether --size says so; else it may be larger
   std::optional<Depth> depth;     ///< by default f32, or u8 where the strategy does not take that
   ReuseTables table;
+
+  void run() override;
 };
 
-struct TuneCommand {
+struct TuneCommand : Command {
   std::string device = "auto";  ///< auto, cpu, or a CUDA device, as in --device
   bool quick = false;
   std::string output;  ///< a path; "-" = standard output; empty = the user's profiles
   Loudness loudness = Loudness::normal;
+
+  void run() override;
 };
 
 /// A student's kernel and how it is launched.
-struct TryCommand {
+struct TryCommand : Command {
   std::string kernel;  ///< a path
   LaunchWish launch;
   std::string mask;  ///< as mask_named() takes it; empty = random weights
   LessonWish wish;   ///< but for the mask
   std::string device = "auto";
   bool json = false;
-};
 
-void run(const CompareCommand& command);
-void run(const ExplainCommand& command);
-void run(const TuneCommand& command);
-void run(const TryCommand& command);
+  void run() override;
+};
 
 }  // namespace convfilt

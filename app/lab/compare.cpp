@@ -173,14 +173,13 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-void run(const CompareCommand& command) {
-  check_outputs(command);
-  ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
+void CompareCommand::run() {
+  check_outputs(*this);
+  ReportHead head{CONVFILT_VERSION, in.empty() ? "noise" : in};
   const std::vector<Comparison> comparisons =
-      command.from.empty() ? measure_all(command)
-                           : read_json_report(text_of(command.from), command.from, head);
-  if (command.table) head.table = *command.table;
-  write_results(command, comparisons, head);
+      from.empty() ? measure_all(*this) : read_json_report(text_of(from), from, head);
+  if (table) head.table = *table;
+  write_results(*this, comparisons, head);
   check_measured(comparisons);
   check_right(comparisons);
 }

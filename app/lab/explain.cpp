@@ -316,43 +316,44 @@ void make_tables(const ExplainCommand& command, const Problem& picture) {
 
 }  // namespace
 
-void run(const ExplainCommand& command) {
-  const ConvolverOptions& options = command.convolver;
-  Problem problem{command.width,  command.height,       1,  command.depth.value_or(Depth::f32),
-                  options.border, options.border_value, {}, options.mode};
-  if (command.table.wanted()) return make_tables(command, problem);
+void ExplainCommand::run() {
+  const ConvolverOptions& options = convolver;
+  Problem problem{
+      width, height,      1, depth.value_or(Depth::f32), options.border, options.border_value,
+      {},    options.mode};
+  if (table.wanted()) return make_tables(*this, problem);
   const Strategy& strategy = *find_strategy(options.request.strategy);
-  problem = with_mask(problem, command, strategy);
-  if (command.flip) problem.mask = flipped(problem.mask);
-  if (!command.picture.empty()) {
+  problem = with_mask(problem, *this, strategy);
+  if (flip) problem.mask = flipped(problem.mask);
+  if (!picture.empty()) {
     check_drawable(strategy);
-    if (command.mask) check_keeps_mask(*command.mask, command.picture);
-    check_plot(command.picture);
-    if (command.at) check_output(*command.at, problem);
+    if (mask) check_keeps_mask(*mask, picture);
+    check_plot(picture);
+    if (at) check_output(*at, problem);
   }
   if (problem.mask.width * problem.mask.height > kManyWeights)
     log_note("counting in the emulator what kernels read; a mask of " +
              std::to_string(problem.mask.width) + "x" + std::to_string(problem.mask.height) +
              " may take some seconds");
-  const Architecture& architecture = find_architecture(command.architecture);
-  Explanation explanation = explain(strategy, problem, options.request.tuning, architecture);
+  const Architecture& gpu = find_architecture(architecture);
+  Explanation explanation = explain(strategy, problem, options.request.tuning, gpu);
   // A block may be so large that the default picture has none in its middle.
   const auto too_small = [&](const Explanation& e) {
-    return lacks_middle(e) || (!command.picture.empty() && !shows_middle(e));
+    return lacks_middle(e) || (!picture.empty() && !shows_middle(e));
   };
-  const bool may_grow = !command.sized && !command.at;
+  const bool may_grow = !sized && !at;
   for (int times = 2; times <= kLargestDefault && may_grow && too_small(explanation); times *= 2) {
-    problem.width = command.width * times;
-    problem.height = command.height * times;
-    Explanation larger = explain(strategy, problem, options.request.tuning, architecture);
+    problem.width = width * times;
+    problem.height = height * times;
+    Explanation larger = explain(strategy, problem, options.request.tuning, gpu);
     // Blocks that grow with the picture have none in its middle, whatever its size.
     if (lacks_middle(explanation) || shows_middle(larger)) explanation = std::move(larger);
   }
   const std::vector<std::string> differences = explanation.differences();
   // A picture of an explanation that contradicts itself would look as if it were right.
-  if (!command.picture.empty() && differences.empty()) {
-    const TilePicture picture = tile_picture(explanation, command.at);
-    plot_to_file(command.picture, picture.script, picture.page);
+  if (!picture.empty() && differences.empty()) {
+    const TilePicture drawn = tile_picture(explanation, at);
+    plot_to_file(picture, drawn.script, drawn.page);
   }
   print_text(to_text(explanation));
   if (!differences.empty())

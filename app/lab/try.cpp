@@ -59,12 +59,12 @@ void try_kernel(const TryCommand& command) {
 
 }  // namespace
 
-void run(const TryCommand& command) {
+void TryCommand::run() {
   const auto print = [&](const char* status, int line, const std::string& text) {
-    if (command.json) print_result(refusal_json(command.kernel, status, line, text));
+    if (json) print_result(refusal_json(kernel, status, line, text));
   };
   try {
-    try_kernel(command);
+    try_kernel(*this);
   } catch (const KernelRefused& refusal) {
     print(refusal.is_compilers ? "not_compiled" : "refused", refusal.line, refusal.text);
     throw;

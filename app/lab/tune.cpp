@@ -46,7 +46,7 @@ std::string place_for(const TuneCommand& command, const CudaDevice* device) {
 
 }  // namespace
 
-void run(const TuneCommand& command) {
+void TuneCommand::run() {
   const Machine machine = this_machine();
   // Read before minutes are spent: CONVFILT_PROFILES may name no folder.
   const std::vector<Profile>& known = machine.profiles();
@@ -55,19 +55,18 @@ void run(const TuneCommand& command) {
   const CudaDevice* device = nullptr;
   std::string path, left_out;
   {
-    ProgressLine line(command.loudness != Loudness::quiet);
+    ProgressLine line(loudness != Loudness::quiet);
     const Progress progress = [&](const std::string& what) { line.show("measuring " + what); };
     // The start of CUDA is measured by asking for the device for the first time.
     const auto start = std::chrono::steady_clock::now();
-    device = gpu_of(command, machine);
-    path = place_for(command, device);
+    device = gpu_of(*this, machine);
+    path = place_for(*this, device);
     if (path != "-")
       if (const std::string why = unread_because(path); !why.empty()) log_warning(why);
     if (device) profile.gpu = measure_gpu(*device, start, machine, progress);
-    profile.cpu = measure_cpu(machine, command.quick, progress);
+    profile.cpu = measure_cpu(machine, quick, progress);
     if (device) {
-      MeasuredCurves measured =
-          measure_curves(*device, machine, tune_grid(command.quick), progress);
+      MeasuredCurves measured = measure_curves(*device, machine, tune_grid(quick), progress);
       left_out = told_left_out(measured);
       profile.curves = std::move(measured.curves);
     }

@@ -17,16 +17,17 @@
 //   Siblings: separable and separable-tensor take w + h multiply-adds an output, and are exact.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
+#include <vector>
 
 #include "kernels/coarse/interpolate.hpp"
 #include "kernels/coarse/node_columns.hpp"
 #include "kernels/coarse/node_rows.hpp"
-#include "kernels/coarse/node_strips.hpp"
-#include "kernels/coarse/planes.hpp"
 #include "kernels/coarse/sums.hpp"
-#include "kernels/coarse/weights.hpp"
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/side_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
@@ -41,10 +42,202 @@ constexpr int kApart = 64;      // bytes between a row's nodes from which on str
 constexpr int kStripPixels = 1024;  // in a warp's rows; with fewer, more warps read cells twice
 
 float sum_of(const std::vector<float>& weights) {
-  double sum = 0;
-  for (float w : weights) sum += w;
-  return float(sum);
+  return float(total_of(weights));
 }
+
+// The weights of a fitted mask, in the order in which the kernels read them.
+
+/// All weights in one buffer, in which each array begins at a multiple of 16 bytes.
+class WeightList {
+ public:
+  /// Adds an array, and returns where it begins, in fours.
+  int add(const std::vector<float>& weights) {
+    const int at = int(floats_.size()) / 4;
+    floats_.insert(floats_.end(), weights.begin(), weights.end());
+    floats_.resize(std::size_t(ceil_div(int(floats_.size()), 4)) * 4);
+    return at;
+  }
+  const std::vector<float>& floats() const { return floats_; }
+
+ private:
+  std::vector<float> floats_;
+};
+
+/// Where the arrays of an axis begin, in fours, and the steps of its lines.
+struct AxisWeights {
+  int line, line_steps, coarse, coarse_steps, down, down_bytes, down_in_threes, back_in_threes;
+};
+
+/// PaddedLine::steps of a line.
+int steps_of(const std::vector<float>& line) {
+  return ceil_div(int(line.size()) + kSumsAThread - 1, 4);
+}
+
+/// Adds the weights of a PaddedLine.
+int add_line(WeightList& list, const std::vector<float>& line) {
+  // The line is one step longer, since fours are loaded a step before they are used.
+  std::vector<float> padded(4 * std::size_t(steps_of(line) + 1) + kSumsAThread);
+  std::copy(line.begin(), line.end(), padded.begin() + kSumsAThread - 1);
+  return list.add(padded);
+}
+
+/// Adds a B-spline as SplineWeights.
+int add_in_threes(WeightList& list, const std::vector<float>& spline, int step) {
+  std::vector<float> threes;
+  for (int t = 0; t < step; ++t) {
+    for (int n = kOrder - 1; n >= 0; --n) threes.push_back(spline[t + n * step]);
+    threes.push_back(0);
+  }
+  return list.add(threes);
+}
+
+/// Adds the ByteWeights of the B-spline that brings samples onto the grid, in the bits of floats.
+int add_bytes(WeightList& list, const Axis& axis) {
+  std::vector<float> bits;
+  for (std::size_t t = 0; t < axis.down.size(); t += 4) {
+    ByteWeights four{};
+    for (int k = 0; k < 4; ++k) {
+      const auto whole = std::uint32_t(axis.down[t + k] / axis.down_unit);
+      four.upper |= whole >> 8 << (8 * k);
+      four.lower |= (whole & 255) << (8 * k);
+    }
+    bits.push_back(std::bit_cast<float>(four.upper));
+    bits.push_back(std::bit_cast<float>(four.lower));
+  }
+  return list.add(bits);
+}
+
+AxisWeights add_axis(WeightList& list, const Axis& axis) {
+  return {add_line(list, axis.line),
+          steps_of(axis.line),
+          add_line(list, axis.coarse),
+          steps_of(axis.coarse),
+          list.add(axis.down),
+          add_bytes(list, axis),
+          add_in_threes(list, axis.down, axis.step),
+          add_in_threes(list, axis.back, axis.step)};
+}
+
+// The planes between the steps, and how far beside the picture kernels read.
+
+constexpr int kAlignedPixels = 16;  // makes the margin whole pieces of 16 bytes at any depth
+constexpr int kMostSide = 1 << 18;  // keeps a grid's y within 65,535
+
+/// The number of pixels that nodes reach: before the picture's first pixel, and in all.
+struct Reach {
+  int before, all;
+  int behind(int in_width) const { return std::max(0, all - before - in_width); }
+  int margin() const { return ceil_div(before, kAlignedPixels) * kAlignedPixels; }
+};
+/// The reach if pixel `left` lies under the mask's first column for output 0.
+Reach reach_of(const Axis& x, int left, int out_width) {
+  return {-(left + x.first), (x.in_nodes(out_width) + kOrder - 1) * x.step};
+}
+
+/// Three channels stay interleaved; other numbers of channels are filtered as planes.
+InputLimits limits_of(const Problem& problem, const Axis& x) {
+  const int samples = problem.channels == 3 ? 3 : 1;
+  const Reach whole = reach_of(x, -problem.lead_x(), problem.out_width());
+  // A piece carries its halo. None reaches further behind that than a piece of a single output.
+  const Reach piece = reach_of(x, 0, 1);
+  const int sides = std::max(whole.margin() + whole.behind(problem.width),
+                             piece.margin() + piece.behind(problem.mask.width));
+  return {.width = kMostSide,
+          .height = kMostSide,
+          .interleaved = samples == 3,
+          .sides = int(sides * samples * size_of(problem.depth)) + 16};
+}
+
+class Planes : public DevicePlan {
+ protected:
+  Planes(const Problem& problem, const PlanOptions& options, FittedMask mask)
+      : DevicePlan(problem, options, limits_of(problem, mask.x)), mask_(std::move(mask)) {}
+
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
+    std::size_t bytes = 0;
+    for (const Size& size : sizes(most_in(out_width / step()), out_width / step(), out_height))
+      bytes += plane_bytes(padded(size.width), size.height, sizeof(float));
+    return bytes;
+  }
+
+  void allocate_scratch(int, int out_width, int out_height) override {
+    shape_all(most_in(out_width / step()), out_width / step(), out_height);
+  }
+
+  int margin(Shift shift) const override {
+    return reach(shift, 1).margin() * step() * int(size_of(problem_.depth));
+  }
+
+  /// The planes in the order of coarse.cu's head. Turned planes are transposed.
+  enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothTurned, kBoth };
+  static constexpr int kPlanes = 8;
+
+  /// The most columns of a piece that has out_width columns of outputs.
+  int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
+  Reach reach(Shift shift, int out_width) const {
+    return reach_of(mask_.x, shift.x - problem_.mask.anchor_x, out_width);
+  }
+
+  /// A row's width with room for the whole fours and whole kSumsAThread that kernels write.
+  static int padded(int width) { return ceil_div(width, kSumsAThread) * kSumsAThread; }
+
+  struct Size {
+    int width, height;
+  };
+
+  /// The planes' sizes with all channels. Channels are interleaved in a row of kRows, so they are
+  /// interleaved rows of kRowsTurned. In the other planes they lie one below the other.
+  std::array<Size, kPlanes> sizes(int in_width, int out_width, int out_height) const {
+    const int in_x = mask_.x.in_nodes(out_width), in_y = mask_.y.in_nodes(out_height);
+    const int out_x = mask_.x.out_nodes(out_width), out_y = mask_.y.out_nodes(out_height);
+    const int n = step();
+    return {{{in_width * n, in_y},
+             {out_y, reach_of(mask_.x, 0, out_width).all * n},
+             {out_width, out_y * n},
+             {in_x, (out_height + problem_.mask.height - 1) * n},
+             {out_height, in_x * n},
+             {out_x, out_height * n},
+             {out_y, in_x * n},
+             {out_x, out_y * n}}};
+  }
+
+  void shape_all(int in_width, int out_width, int out_height) {
+    used_ = sizes(in_width, out_width, out_height);
+    for (int k = 0; k < kPlanes; ++k) {
+      const std::size_t before = planes_[k].buffer.size();
+      shape(planes_[k], padded(used_[k].width), used_[k].height, sizeof(float));
+      // Columns beyond those in use are read with their neighbours. They meet weights of 0, so they
+      // must not be NaN.
+      if (planes_[k].buffer.size() > before) clear_plane(Name(k));
+    }
+  }
+
+  /// The part of a plane that is in use.
+  PlaneView<float> plane(Name name) const {
+    PlaneView<float> view = planes_[name].plane.template view<float>();
+    view.width = used_[name].width;
+    return view;
+  }
+  /// The first channel of a plane whose channels lie one below the other. next_of() is the number
+  /// of floats from one channel to the next.
+  PlaneView<float> first_of(Name name) const {
+    return plane(name).rows(0, used_[name].height / step());
+  }
+  std::ptrdiff_t next_of(Name name) const {
+    const PlaneView<float> first = first_of(name);
+    return first.height * first.stride;
+  }
+  void clear_plane(Name name) {
+    const DevicePlane& all = planes_[name].plane;
+    clear(all.data, std::size_t(all.pitch) * all.height, stream_);
+  }
+
+  const FittedMask mask_;
+
+ private:
+  OwnedPlane planes_[kPlanes];
+  std::array<Size, kPlanes> used_{};
+};
 
 class GridPlan : public Planes {
  public:
@@ -71,9 +264,6 @@ class GridPlan : public Planes {
   }
 
  private:
-  static PlaneView<const float> read(const PlaneView<float>& plane) {
-    return {plane.data, plane.width, plane.height, plane.stride};
-  }
   const Four<float>* weights(int at) const { return as<const Four<float>>(weights_) + at; }
 
   ByteLine byte_line(const Axis& axis, const AxisWeights& at) const {
@@ -94,16 +284,16 @@ class GridPlan : public Planes {
     columns_of_nodes<T, channels>(
         {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
         ghost, other);
-    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+    rows_of_nodes<T>(in, top, ghost);
     smooth_rows(beside.before, ghost);
     other_.end(stream_);
     sum_nodes();
 
     PlaneView<float> fine_x = plane(kFineX);
     fine_x.width = padded(fine_x.width);
-    const Grids grids{read(fine_x),
-                      read(plane(kBoth)),
-                      read(plane(kFineY)),
+    const Grids grids{fine_x,
+                      plane(kBoth),
+                      plane(kFineY),
                       mask_.x.step,
                       mask_.y.step,
                       weights(x_.back_in_threes),
@@ -178,7 +368,7 @@ class GridPlan : public Planes {
   /// A job from `in` to the plane `to`, whose channels lie below each other.
   ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
                 int first) const {
-    ColumnJob job{read(in),    first_of(to), next_in,
+    ColumnJob job{in,          first_of(to), next_in,
                   next_of(to), step(),       PaddedLine{weights(line), steps},
                   first,       true,         in.width};
     job.in.width = padded(in.width);
@@ -192,7 +382,7 @@ class GridPlan : public Planes {
   /// at their sides.
   void smooth_rows(int before, float ghost) {
     ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
-    rows.in = read(plane(kRows));
+    rows.in = plane(kRows);
     rows.out = plane(kRowsTurned);
     rows.channels = 1;
     rows.pairs = false;
@@ -214,7 +404,7 @@ class GridPlan : public Planes {
     const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
     const ColumnJob b =
         job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
-    const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
+    const NodeJob nodes{turned,       first_of(kBothTurned), next, next_of(kBothTurned), n,
                         mask_.x.step, weights(x_.down)};
     run_sums(stream_, a, &b, &nodes);
 

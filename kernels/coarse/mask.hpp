@@ -8,7 +8,6 @@
 /// over all d places that an output may have on the grid, and keeps the sum of the line.
 #pragma once
 
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -56,14 +55,6 @@ struct FittedMask {
   double centre = 0;  ///< subtracted from every sample, which halves the largest
   double error = 0;   ///< proven bound, in steps before rounding, or scale * largest |sample|
 };
-
-/// The sum of |values|.
-template <class Values>
-double magnitude(const Values& values) {
-  double sum = 0;
-  for (double v : values) sum += std::abs(v);
-  return sum;
-}
 
 /// Fits one line to a grid. Sample 0 lies `gap` samples behind the boundary of a cell.
 Axis fit_axis(const std::vector<double>& line, int step, int gap);

@@ -2,8 +2,8 @@
 /// nodes.
 #pragma once
 
-#include "kernels/coarse/bytes.hpp"
 #include "kernels/coarse/mask.hpp"
+#include "kernels/coarse/samples.hpp"
 #include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
@@ -85,7 +85,7 @@ struct NodeSums {
                            const FourRows<S, count>& four, int t) {
     float samples[count][4];
     for (int r = 0; r < count; ++r) {
-      spread<S>(four.rows[r], level, samples[r]);
+      to_floats<S>(four.rows[r], level, samples[r]);
       for (int k = 0; k < 4; ++k) samples[r][k] = four.ghosts[r] ? grid.ghost : samples[r][k];
     }
     for (int r = 0; r < count; ++r) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <numeric>
 #include <stdexcept>
-
-#include "kernels/contract/fixed_point.hpp"
 
 namespace convfilt {
 namespace {
@@ -110,6 +110,38 @@ PreparedMask<Out> prepare_float(const Mask& mask) {
 
 }  // namespace
 
+FixedPoint fixed_point(const std::vector<double>& reals, int shift, double sample_range) {
+  const double one = std::ldexp(1.0, shift);
+  FixedPoint fixed;
+  fixed.weights.resize(reals.size());
+  std::vector<double> excess(reals.size());  // fixed - real, in units of 2^-shift
+  double sum = 0;
+  std::int64_t fixed_sum = 0;
+  for (std::size_t k = 0; k < reals.size(); ++k) {
+    const double exact = reals[k] * one;
+    fixed.weights[k] = std::int32_t(std::nearbyint(exact));
+    excess[k] = fixed.weights[k] - exact;
+    sum += exact;
+    fixed_sum += fixed.weights[k];
+  }
+  // To keep the sum, weights move back by one unit, those first that rounding has moved furthest.
+  std::int64_t surplus = fixed_sum - std::int64_t(std::nearbyint(sum));
+  const int direction = surplus > 0 ? 1 : -1;
+  std::vector<std::size_t> order(reals.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return direction * excess[a] > direction * excess[b];
+  });
+  for (std::size_t k = 0; surplus != 0 && k < order.size(); ++k, surplus -= direction) {
+    fixed.weights[order[k]] -= direction;
+    excess[order[k]] -= direction;
+  }
+  double above = 0, below = 0;
+  for (double e : excess) (e > 0 ? above : below) += std::abs(e);
+  fixed.error = sample_range * std::max(above, below) / one;
+  return fixed;
+}
+
 IntegerFinish integer_finish(std::int32_t offset, std::uint32_t divisor, std::int32_t lowest,
                              std::int32_t highest) {
   IntegerFinish f;
@@ -161,20 +193,16 @@ template struct PreparedMask<std::int16_t>;
 template struct PreparedMask<std::uint16_t>;
 template struct PreparedMask<float>;
 
-template <>
-PreparedMask<std::uint8_t> prepare_mask(const Mask& mask) {
-  return prepare_u8(mask);
+template <class T>
+PreparedMask<T> prepare_mask(const Mask& mask) {
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    return prepare_u8(mask);
+  else
+    return prepare_float<T>(mask);
 }
-
-template <>
-PreparedMask<std::uint16_t> prepare_mask(const Mask& mask) {
-  return prepare_float<std::uint16_t>(mask);
-}
-
-template <>
-PreparedMask<float> prepare_mask(const Mask& mask) {
-  return prepare_float<float>(mask);
-}
+template PreparedMask<std::uint8_t> prepare_mask(const Mask&);
+template PreparedMask<std::uint16_t> prepare_mask(const Mask&);
+template PreparedMask<float> prepare_mask(const Mask&);
 
 std::string arithmetic_refuses(const Problem& problem) {
   if (problem.depth != Depth::u8) {
@@ -203,19 +231,15 @@ std::string transform_refuses(const Problem& problem) {
          " samples; give it a scale, use --normalize, or a strategy of the direct family";
 }
 
-template <>
-std::uint8_t ghost_sample(const Problem& problem) {
-  return std::uint8_t(std::nearbyint(std::clamp(problem.border_value, 0.0, 255.0)));
+template <class T>
+T ghost_sample(const Problem& problem) {
+  if constexpr (std::is_same_v<T, float>)
+    return float(problem.border_value);
+  else
+    return T(std::nearbyint(std::clamp(problem.border_value, 0.0, double(T(-1)))));
 }
-
-template <>
-std::uint16_t ghost_sample(const Problem& problem) {
-  return std::uint16_t(std::nearbyint(std::clamp(problem.border_value, 0.0, 65535.0)));
-}
-
-template <>
-float ghost_sample(const Problem& problem) {
-  return float(problem.border_value);
-}
+template std::uint8_t ghost_sample(const Problem&);
+template std::uint16_t ghost_sample(const Problem&);
+template float ghost_sample(const Problem&);
 
 }  // namespace convfilt

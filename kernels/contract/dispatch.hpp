@@ -14,6 +14,12 @@ struct TypeTag {
   using type = T;
 };
 
+/// The depth of samples of T.
+template <class T>
+inline constexpr Depth kDepthOf = sizeof(T) == 1   ? Depth::u8
+                                  : sizeof(T) == 2 ? Depth::u16
+                                                   : Depth::f32;
+
 template <Border B>
 using BorderTag = std::integral_constant<Border, B>;
 

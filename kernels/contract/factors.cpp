@@ -45,12 +45,6 @@ std::optional<Factors> integer_factors(const Mask& mask) {
   return f;
 }
 
-double sum_of_magnitudes(const std::vector<double>& values) {
-  double sum = 0;
-  for (double v : values) sum += std::abs(v);
-  return sum;
-}
-
 // The place of the largest |weight| that is in neither the row nor the column of `without`.
 std::size_t largest_of(const std::vector<double>& weights, std::size_t width,
                        std::optional<std::size_t> without = {}) {
@@ -70,7 +64,7 @@ Factors cross(const std::vector<double>& weights, std::size_t width, std::size_t
   const std::size_t pivot_i = pivot % width;
   Factors f;
   for (std::size_t i = 0; i < width; ++i) f.row.push_back(weights[pivot - pivot_i + i]);
-  const double unit = sum_of_magnitudes(f.row);
+  const double unit = magnitude(f.row);
   for (double& r : f.row) r /= unit;
   for (std::size_t k = pivot_i; k < weights.size(); k += width) {
     f.column.push_back(weights[k] / f.row[pivot_i]);
@@ -87,7 +81,7 @@ std::vector<Factors> real_terms(const Mask& mask, int most, double tolerance, st
   const std::size_t width = std::size_t(mask.width);
   std::vector<double> left = mask.weights;
   const double noise = kNoise * std::abs(left[largest_of(left, width)]);
-  double residue = sum_of_magnitudes(left);
+  double residue = magnitude(left);
   const double enough = tolerance * residue;
   std::vector<Factors> terms;
   while (residue > enough) {
@@ -96,7 +90,7 @@ std::vector<Factors> real_terms(const Mask& mask, int most, double tolerance, st
     for (std::size_t j = 0, k = 0; j < f.column.size(); ++j) {
       for (std::size_t i = 0; i < width; ++i, ++k) left[k] -= f.row[i] * f.column[j];
     }
-    residue = sum_of_magnitudes(left);
+    residue = magnitude(left);
     for (double& w : left) w = std::abs(w) <= noise ? 0 : w;
     pivot = largest_of(left, width);
   }
@@ -169,7 +163,7 @@ bool cancel(const Mask& mask, const std::vector<Factors>& terms) {
   constexpr double kMostCancelled = 2;
   double sum = 0;
   for (const Factors& f : terms) {
-    sum += sum_of_magnitudes(f.row) * sum_of_magnitudes(f.column) / f.divisor;
+    sum += magnitude(f.row) * magnitude(f.column) / f.divisor;
   }
   return sum > kMostCancelled * absolute_gain(mask);
 }

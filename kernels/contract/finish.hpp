@@ -25,6 +25,16 @@ CONVFILT_HD inline Sum multiply_add(Sum weight, std::type_identity_t<Sum> sample
   }
 }
 
+/// sum + weight * sample. It is fused on a GPU, but not on the CPU, where a fused operation may be
+/// a function call.
+CONVFILT_HD inline float add_product(float weight, float sample, float sum) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(weight, sample, sum);
+#else
+  return sum + weight * sample;
+#endif
+}
+
 /// Ends an integer sum as (sum + offset) / divisor, rounded half to even and saturated to
 /// lowest..highest. The division is one multiplication and one shift. It is exact for divisors up
 /// to 2^22 where highest - lowest <= 255, and for powers of two up to 2^14 where highest - lowest
@@ -54,12 +64,9 @@ struct FloatFinish {
   float scale = 1, offset = 0;
 };
 
-CONVFILT_HD inline void finish(const IntegerFinish& f, std::int32_t sum, std::uint8_t& out) {
-  out = std::uint8_t(f(sum));
-}
-
-CONVFILT_HD inline void finish(const IntegerFinish& f, std::int32_t sum, std::int16_t& out) {
-  out = std::int16_t(f(sum));
+template <class T>
+CONVFILT_HD inline void finish(const IntegerFinish& f, std::int32_t sum, T& out) {
+  out = T(f(sum));
 }
 
 /// The sum, rounded half to even and saturated to 0..highest. NaN becomes 0.
@@ -74,12 +81,9 @@ CONVFILT_HD inline std::uint32_t rounded(const FloatFinish& f, float sum, float 
 }
 
 /// Only the transform family ends sums of 8-bit pictures so.
-CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint8_t& out) {
-  out = std::uint8_t(rounded(f, sum, 255.0f));
-}
-
-CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint16_t& out) {
-  out = std::uint16_t(rounded(f, sum, 65535.0f));
+template <class T>
+CONVFILT_HD inline void finish(const FloatFinish& f, float sum, T& out) {
+  out = T(rounded(f, sum, float(T(-1))));
 }
 
 /// Every NaN becomes the same one, because processors differ in the payload that they pass on.

@@ -33,6 +33,11 @@ struct PlaneView {
   CONVFILT_HD PlaneView rows(int first, int rows) const {
     return {data + first * stride, width, rows, stride};
   }
+
+  template <class U = T>
+  requires(!std::is_const_v<U>) CONVFILT_HD operator PlaneView<const U>() const {
+    return {data, width, height, stride};
+  }
 };
 
 /// Whether every row starts at an address that is a multiple of `bytes`.

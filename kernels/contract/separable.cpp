@@ -8,21 +8,10 @@
 #include <variant>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/contract/fixed_point.hpp"
 #include "kernels/contract/mask_memo.hpp"
 
 namespace convfilt {
 namespace {
-
-double sum_of_magnitudes(const std::vector<double>& values) {
-  double sum = 0;
-  for (double v : values) sum += std::abs(v);
-  return sum;
-}
-
-double sum_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
 
 // The value in the middle of what a pass over samples 0..255 can give. It is made even, so that it
 // does not disturb rounding half to even.
@@ -30,12 +19,6 @@ std::int32_t even_middle(const std::vector<std::int32_t>& weights, double unit) 
   double low = 0, high = 0;
   for (std::int32_t w : weights) (w < 0 ? low : high) += 255.0 * w;
   return 2 * std::int32_t(std::nearbyint((low + high) / 2 * unit / 2));
-}
-
-std::int64_t magnitude(const std::vector<std::int32_t>& weights) {
-  std::int64_t sum = 0;
-  for (std::int32_t w : weights) sum += std::abs(std::int64_t(w));
-  return sum;
 }
 
 template <class Out>
@@ -92,11 +75,11 @@ std::optional<SeparableMask<std::uint8_t>> exact_u8(const Mask& mask,
   double reach = 0, start = std::abs(offset);
   std::vector<FixedTerm> fixed;
   for (const Factors& f : terms) {
-    const double span = 255 * sum_of_magnitudes(f.row);
+    const double span = 255 * magnitude(f.row);
     if (!f.integers || span > kRowResultHigh - kRowResultLow - 2)
       return std::nullopt;  // the 2 is for the bias, which is even, not the exact middle
-    reach += 32768 * sum_of_magnitudes(f.column);
-    start += (std::abs(255 * sum_of(f.row) / 2) + 2) * std::abs(sum_of(f.column));
+    reach += 32768 * magnitude(f.column);
+    start += (std::abs(255 * total_of(f.row) / 2) + 2) * std::abs(total_of(f.column));
     if (reach >= kLimit || start >= kLimit) return std::nullopt;
     fixed.push_back({{f.row.begin(), f.row.end()}, {f.column.begin(), f.column.end()}, 0});
   }
@@ -124,7 +107,7 @@ std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
   const int row_shift =
       std::max(fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxResultShift)));
   FixedPoint row = fixed_point(f.row, row_shift, 255);
-  const double span = 255.0 * double(magnitude(row.weights));
+  const double span = 255.0 * magnitude(row.weights);
   if (shift < 0 || shift > shift_to_16_bits(f.column, shift) ||
       span * std::ldexp(1.0, fraction - row_shift) > kRowResultHigh - kRowResultLow - 2) {
     return std::nullopt;
@@ -132,7 +115,7 @@ std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
   FixedPoint column = fixed_point(f.column, shift, 255);
   // The column weights, as they are rounded, multiply the errors of the row pass and of the
   // rounding between the passes.
-  const double gain = std::ldexp(double(magnitude(column.weights)), -shift);
+  const double gain = std::ldexp(magnitude(column.weights), -shift);
   const double error = (row.error + std::ldexp(0.5, -fraction)) * gain + column.error;
   return Fixed{{std::move(row.weights), std::move(column.weights), row_shift - fraction}, error};
 }
@@ -154,12 +137,12 @@ std::optional<Fixed> best_split(const Factors& f, int bits) {
 std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, std::vector<Factors> terms) {
   double gain = 0, sum = 0;  // sums of the columns' |weights|, and of their |sums|
   for (Factors& f : terms) {
-    const double unit = sum_of_magnitudes(f.row);
+    const double unit = magnitude(f.row);
     for (double& r : f.row) r /= unit;
     for (double& c : f.column) c *= unit / f.divisor;
     f.divisor = 1;
-    gain += sum_of_magnitudes(f.column);
-    sum += std::abs(sum_of(f.column));
+    gain += magnitude(f.column);
+    sum += std::abs(total_of(f.column));
   }
   const double reach = 256 * (gain + 1);
   const double offset = std::clamp(mask.offset, -reach, reach);
@@ -237,16 +220,6 @@ std::vector<Factors> terms_of(const Mask& mask, Depth depth) {
   return terms_of(mask, kMostTerms, rank_tolerance(depth) / share);
 }
 
-Depth depth_of(std::uint8_t) {
-  return Depth::u8;
-}
-Depth depth_of(std::uint16_t) {
-  return Depth::u16;
-}
-Depth depth_of(float) {
-  return Depth::f32;
-}
-
 }  // namespace
 
 template <class T>
@@ -264,7 +237,7 @@ namespace {
 template <class T>
 SeparableMask<T> prepare(const Mask& mask) {
   if (absolute_gain(mask) == 0) throw std::invalid_argument(kAllZero);
-  const auto terms = terms_of(mask, depth_of(T{}));
+  const auto terms = terms_of(mask, kDepthOf<T>);
   if (terms.empty()) throw std::invalid_argument(kHigherRank);
   if (terms.size() > 1 && cancel(mask, terms)) throw std::invalid_argument(kCancel);
   if constexpr (std::is_same_v<T, std::uint8_t>) {

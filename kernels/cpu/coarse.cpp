@@ -31,9 +31,9 @@ constexpr int kStrip = 512;       // pixels of a cell's rows that stay in the se
 static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
 constexpr int kMultiplyAddsPerSample = 32;
 
-using Rows = cpu::RowBuffer<float>;
+using FloatRows = cpu::RowBuffer<float>;
 
-std::vector<float*> rows_of(const Rows& rows, int first, int count) {
+std::vector<float*> rows_of(const FloatRows& rows, int first, int count) {
   std::vector<float*> all;
   for (int k = 0; k < count; ++k) all.push_back(rows.row(first + k));
   return all;
@@ -59,7 +59,7 @@ class RowsPlan final : public Plan {
         threads_(cpu::threads_for(
             std::int64_t(width_) * height_ * channels_ * kMultiplyAddsPerSample, options.threads)) {
     places_ = cpu::RowBuffer<std::int32_t>(1, row_length());
-    back_ = Rows(kOrder, row_length());
+    back_ = FloatRows(kOrder, row_length());
     for (int x = 0; x < width_; ++x) {
       for (int c = 0; c < channels_; ++c) {
         const int at = x * channels_ + c;
@@ -106,11 +106,11 @@ class RowsPlan final : public Plan {
     if (allocated_) return;
     const std::size_t samples = std::size_t(columns_) * channels_;
     const int lines = in_x_ + kNodesAtOnce;
-    nodes_ = Rows(in_y_, samples);
-    smooth_ = Rows(out_y_, samples);
-    fine_x_ = Rows(out_y_, row_length());
-    turned_ = Rows(lines * channels_, std::size_t(std::max(in_height(), out_y_)) + kRows);
-    fine_y_ = Rows(in_x_ * channels_, std::size_t(height_) + kRows);
+    nodes_ = FloatRows(in_y_, samples);
+    smooth_ = FloatRows(out_y_, samples);
+    fine_x_ = FloatRows(out_y_, row_length());
+    turned_ = FloatRows(lines * channels_, std::size_t(std::max(in_height(), out_y_)) + kRows);
+    fine_y_ = FloatRows(in_x_ * channels_, std::size_t(height_) + kRows);
     allocated_ = true;
   }
 
@@ -128,7 +128,7 @@ class RowsPlan final : public Plan {
   void for_lines(int rows, Load load, F f) {
     struct Worker {
       cpu::RowBuffer<T> gathered;
-      Rows rows;
+      FloatRows rows;
       Lines lines;
     };
     const int length = columns_ * channels_;
@@ -137,7 +137,7 @@ class RowsPlan final : public Plan {
       Worker& own = workers[std::size_t(worker)];
       if (!own.lines) {
         own.gathered = cpu::RowBuffer<T>(1, std::size_t(length));
-        own.rows = Rows(kRows, std::size_t(length));
+        own.rows = FloatRows(kRows, std::size_t(length));
         own.lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep);
         if (!own.lines) throw std::bad_alloc();
       }
@@ -160,7 +160,7 @@ class RowsPlan final : public Plan {
     cpu::parallel_for((columns_ + kStrip - 1) / kStrip, threads_, [&](int, int strip) {
       const int first = strip * kStrip, count = std::min(kStrip, columns_ - first);
       cpu::RowBuffer<T> gathered(1, std::size_t(count) * channels_);
-      Rows rows(step, std::size_t(count) * channels_);
+      FloatRows rows(step, std::size_t(count) * channels_);
       const std::vector<float*> cell_rows = rows_of(rows, 0, step);
       for (int node = 0; node < in_y_; ++node)
         std::fill_n(nodes_.row(node) + first * channels_, count * channels_, 0.0f);
@@ -195,7 +195,7 @@ class RowsPlan final : public Plan {
         });
     cpu::parallel_for(groups_of(out_y_), threads_, [&](int, int group) {
       Lines lines;
-      Rows both = columns_to_rows(turned_, group * kRows, lines);
+      FloatRows both = columns_to_rows(turned_, group * kRows, lines);
       for (int r = 0; r < kRows && group * kRows + r < out_y_; ++r)
         loops_.subtract_nodes(between(), both.row(r), width_ * channels_,
                               fine_x_.row(group * kRows + r));
@@ -203,7 +203,7 @@ class RowsPlan final : public Plan {
   }
 
   /// Sums kRows numbers of each turned row by the coarse line in x, and turns them back into rows.
-  Rows columns_to_rows(const Rows& turned, int first, Lines& lines) const {
+  FloatRows columns_to_rows(const FloatRows& turned, int first, Lines& lines) const {
     const int length = out_x_ * channels_, taps = int(mask_.x.coarse.size());
     if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + kSlack);
     if (!lines) throw std::bad_alloc();
@@ -213,7 +213,7 @@ class RowsPlan final : public Plan {
       loops_.sum_across(mask_.x.coarse, rows.data(), kRows,
                         lines.get() + std::ptrdiff_t(at) * kLineStep);
     }
-    Rows to(kRows, std::size_t(length));
+    FloatRows to(kRows, std::size_t(length));
     const std::ptrdiff_t stride = to.row(1) - to.row(0);
     for (int part = 0; part < kLineStep; part += kLinePart)
       loops_.rows_from_lines(lines.get() + part, length, kLines, stride, to.row(part));
@@ -243,8 +243,8 @@ class RowsPlan final : public Plan {
     const int step = mask_.y.step, n = width_ * channels_;
     cpu::parallel_for(groups_of(height_), threads_, [&](int, int group) {
       Lines lines;
-      const Rows columns = columns_to_rows(fine_y_, group * kRows, lines);
-      Rows sums(1, row_length());
+      const FloatRows columns = columns_to_rows(fine_y_, group * kRows, lines);
+      FloatRows sums(1, row_length());
       cpu::RowBuffer<T> finished(1, row_length());
       for (int r = 0; r < kRows && group * kRows + r < height_; ++r) {
         const int y = group * kRows + r, place = y % step;
@@ -267,8 +267,8 @@ class RowsPlan final : public Plan {
   const SourceRows<T> source_;
   const int threads_;
   cpu::RowBuffer<std::int32_t> places_;
-  Rows back_;
-  Rows nodes_, smooth_, fine_x_, turned_, fine_y_;
+  FloatRows back_;
+  FloatRows nodes_, smooth_, fine_x_, turned_, fine_y_;
   bool allocated_ = false;
 };
 

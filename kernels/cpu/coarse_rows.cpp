@@ -1,6 +1,7 @@
 #include "kernels/cpu/coarse_rows.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "kernels/coarse/mask.hpp"
@@ -293,19 +294,13 @@ void interpolate_row(const float (&back)[kOrder], const float* const* rows, cons
 }
 
 template <class T>
-RowLoops<T> loops() {
+RowLoops<T> loops_of() {
   return {centre_row<T>, finish_row<T>, lines_from_rows, rows_from_lines, add_cell,
           sum_along,     sum_across,    nodes_of_lines,  subtract_nodes,  interpolate_row};
 }
 
-RowLoops<std::uint8_t> loops_u8() {
-  return loops<std::uint8_t>();
-}
-RowLoops<std::uint16_t> loops_u16() {
-  return loops<std::uint16_t>();
-}
-RowLoops<float> loops_f32() {
-  return loops<float>();
+std::tuple<RowLoops<std::uint8_t>, RowLoops<std::uint16_t>, RowLoops<float>> loops() {
+  return {loops_of<std::uint8_t>(), loops_of<std::uint16_t>(), loops_of<float>()};
 }
 
 }  // namespace
@@ -316,22 +311,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convfilt::coarse {
 
-HWY_EXPORT(loops_u8);
-HWY_EXPORT(loops_u16);
-HWY_EXPORT(loops_f32);
+HWY_EXPORT(loops);
 
-template <>
-RowLoops<std::uint8_t> row_loops() {
-  return HWY_DYNAMIC_DISPATCH(loops_u8)();
+template <class T>
+RowLoops<T> row_loops() {
+  return std::get<RowLoops<T>>(HWY_DYNAMIC_DISPATCH(loops)());
 }
-template <>
-RowLoops<std::uint16_t> row_loops() {
-  return HWY_DYNAMIC_DISPATCH(loops_u16)();
-}
-template <>
-RowLoops<float> row_loops() {
-  return HWY_DYNAMIC_DISPATCH(loops_f32)();
-}
+template RowLoops<std::uint8_t> row_loops();
+template RowLoops<std::uint16_t> row_loops();
+template RowLoops<float> row_loops();
 
 }  // namespace convfilt::coarse
 #endif

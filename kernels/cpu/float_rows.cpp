@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <tuple>
 
 #include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
@@ -234,12 +235,9 @@ void pass_columns(const Columns& columns, const float* const* rows, int n,
   });
 }
 
-FloatLoops<std::uint16_t> loops_u16() {
-  return {widen, filter_rows, pass_row, pass_columns};
-}
-
-FloatLoops<float> loops_f32() {
-  return {widen, filter_rows, pass_row, pass_columns};
+std::tuple<FloatLoops<std::uint16_t>, FloatLoops<float>> loops() {
+  return {{widen, filter_rows, pass_row, pass_columns},
+          {widen, filter_rows, pass_row, pass_columns}};
 }
 
 }  // namespace
@@ -273,18 +271,14 @@ FloatTaps float_taps(const PreparedMask<T>& mask, int step) {
 template FloatTaps float_taps(const PreparedMask<std::uint16_t>&, int);
 template FloatTaps float_taps(const PreparedMask<float>&, int);
 
-HWY_EXPORT(loops_u16);
-HWY_EXPORT(loops_f32);
+HWY_EXPORT(loops);
 
-template <>
-FloatLoops<std::uint16_t> float_loops() {
-  return HWY_DYNAMIC_DISPATCH(loops_u16)();
+template <class T>
+FloatLoops<T> float_loops() {
+  return std::get<FloatLoops<T>>(HWY_DYNAMIC_DISPATCH(loops)());
 }
-
-template <>
-FloatLoops<float> float_loops() {
-  return HWY_DYNAMIC_DISPATCH(loops_f32)();
-}
+template FloatLoops<std::uint16_t> float_loops();
+template FloatLoops<float> float_loops();
 
 }  // namespace convfilt::cpu
 #endif

@@ -23,7 +23,7 @@ struct Chain {
 struct FloatTaps {
   int slots = 2;  ///< source rows that two output rows read
   std::vector<Chain> chains;
-  std::vector<Place> places;
+  std::vector<TapPlace> places;
   std::vector<float> weights;  ///< each place's weight for the upper and for the lower row, or 0
 };
 

@@ -412,7 +412,7 @@ IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int widt
 RowTaps::RowTaps(const std::vector<std::int32_t>& weights, int distance)
     : step(distance), pairs(taps_on_row_pairs(weights, 1, int(weights.size()), 1, 1)) {
   // The pairs' taps are those of a column of weights on row pairs, where slot q becomes pixel 2q.
-  for (Place& place : pairs.places) place = {0, place.slot * 2 * step};
+  for (TapPlace& place : pairs.places) place = {0, place.slot * 2 * step};
   pairs.slots = 1;
 
   constexpr int kLowest = -32768, kHighest = 127 * 256 + 127;  // of two signed bytes

@@ -20,7 +20,7 @@ struct IntegerTaps {
   int rows = 1;   ///< output rows summed at once
   int slots = 1;  ///< pair rows that they read
   int high = 0;   ///< taps [0, high) are the weights' parts above 16 bits, in units of 2^15
-  std::vector<Place> places;
+  std::vector<TapPlace> places;
   std::vector<std::int32_t> weights;  ///< `rows` pairs of weights for each place
 
   int count() const { return int(places.size()); }

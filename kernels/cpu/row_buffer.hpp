@@ -33,7 +33,7 @@ class RowBuffer {
 
 /// Where the source of a weight lies: `slot` slots after the ring's first slot, and `offset`
 /// samples into that row.
-struct Place {
+struct TapPlace {
   int slot, offset;
 };
 
@@ -48,7 +48,8 @@ class Ring {
   T* row(int slot) const { return rows_.row(slot % slots_); }
 
   /// Points every place at its source when `first` is the ring's first slot.
-  void resolve(const std::vector<Place>& places, int first, std::vector<const T*>& sources) const {
+  void resolve(const std::vector<TapPlace>& places, int first,
+               std::vector<const T*>& sources) const {
     sources.resize(places.size());
     for (std::size_t t = 0; t < places.size(); ++t) {
       int slot = first % slots_ + places[t].slot;
@@ -61,18 +62,5 @@ class Ring {
   int slots_ = 0;
   RowBuffer<T> rows_;
 };
-
-/// Walks a tile from top to bottom, `rows` output rows at a time. It calls fill(slot) once for
-/// every slot, in order, and emit(y, first) when slots first..first+slots-1 are filled for the
-/// output rows y..y+rows-1.
-template <class Fill, class Emit>
-void sweep(int y0, int y1, int rows, int rows_per_slot, int slots, Fill&& fill, Emit&& emit) {
-  int filled = 0;
-  for (int y = y0; y < y1; y += rows) {
-    const int first = (y - y0) / rows_per_slot;
-    for (; filled < first + slots; ++filled) fill(filled);
-    emit(y, first);
-  }
-}
 
 }  // namespace convfilt::cpu

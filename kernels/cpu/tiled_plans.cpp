@@ -22,7 +22,6 @@
 /// from zero, top to bottom. The row pass takes a ghost row of Border::constant like any other,
 /// which gives ghost_row_result. The inner loops are in integer_rows.cpp and float_rows.cpp.
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -53,37 +52,25 @@ struct Tiling {
 /// offsets count terms where there are row passes, and otherwise samples.
 struct Walk {
   int rows, rows_per_slot, slots;
-  std::vector<Place> places;
+  std::vector<TapPlace> places;
 };
 
 /// Filters tile by tile. The ring holds pairs of 8-bit rows, or floats.
 template <class T>
 class TiledPlan : public BandPlan {
  public:
-  Timing run_band(BandView<const std::byte> in, BandView<std::byte> out) final {
-    const auto start = std::chrono::steady_clock::now();
-    const auto filter = [&](int worker, int index) {
-      auto& own = workers_[std::size_t(worker)];
-      if (!own) own = std::make_unique<Worker>(make_worker());
-      Tile tile = tiles_[std::size_t(index)];
-      tile.y0 = std::max(tile.y0, out.top);
-      tile.y1 = std::min(tile.y1, out.top + out.height);
-      if (tile.y0 < tile.y1) filter_tile(*own, tile, in, out);
-    };
+  void push(BandView<const std::byte> in, BandView<std::byte> out) final {
+    const int tiles = int(tiles_.size());
     if (threads_ == 1)
-      for (int index = 0; index < int(tiles_.size()); ++index) filter(0, index);
+      for (int index = 0; index < tiles; ++index) filter_tile(0, index, in, out);
     else
-      parallel_for(int(tiles_.size()), threads_, filter);
-    const std::chrono::duration<double, std::milli> spent =
-        std::chrono::steady_clock::now() - start;
-    Timing timing;
-    timing.kernel_ms = spent.count();
-    return timing;
+      parallel_for(tiles, threads_,
+                   [&](int thread, int index) { filter_tile(thread, index, in, out); });
   }
 
  protected:
   /// Each thread keeps its buffers from tile to tile and from run to run, which then allocate none.
-  struct Worker {
+  struct Buffers {
     RowBuffer<T> gathered;
     RowBuffer<SumOf<T>> prepared;  ///< what the row passes read
     Ring<SumOf<T>> ring;
@@ -105,47 +92,53 @@ class TiledPlan : public BandPlan {
         lead_y_(problem.lead_y()),
         terms_(terms),
         walk_(std::move(walk)),
-        workers_(std::size_t(threads_)) {
+        buffers_(std::size_t(threads_)) {
     if (terms == 0) return;
-    for (Place& place : walk_.places) place.offset *= int(pitch_);
+    for (TapPlace& place : walk_.places) place.offset *= int(pitch_);
   }
 
   /// Fills a slot of the ring for the tile's columns.
-  virtual void fill(Worker& worker, const Tile& tile, BandView<const std::byte> in,
+  virtual void fill(Buffers& own, const Tile& tile, BandView<const std::byte> in,
                     int slot) const = 0;
 
-  /// Computes n samples of output rows from the worker's sources. Rows below the tile are null.
-  virtual void emit(const Worker& worker, int n, T* const* out) const = 0;
+  /// Computes n samples of output rows from its sources. Rows below the tile are null.
+  virtual void emit(const Buffers& own, int n, T* const* out) const = 0;
 
   /// A source row of the tile, from the first sample that its outputs need.
-  const T* source_row(Worker& worker, const Tile& tile, BandView<const std::byte> in, int row,
+  const T* source_row(Buffers& own, const Tile& tile, BandView<const std::byte> in, int row,
                       int buffer) const {
-    return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, worker.gathered.row(buffer));
+    return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, own.gathered.row(buffer));
   }
   int source_length(const Tile& tile) const { return int(source_.length(tile.x1 - tile.x0)); }
   int samples(const Tile& tile) const { return (tile.x1 - tile.x0) * channels_; }
 
  private:
-  Worker make_worker() const {
+  Buffers make_buffers() const {
     const std::size_t length = source_.length(widest(tiles_));
-    Worker worker{RowBuffer<T>(walk_.rows_per_slot, length), {}, {}, {}};
-    if (terms_ > 0) worker.prepared = RowBuffer<SumOf<T>>(walk_.rows_per_slot, length);
-    worker.ring = Ring<SumOf<T>>(walk_.slots, terms_ > 0 ? terms_ * pitch_ : length);
-    return worker;
+    Buffers own{RowBuffer<T>(walk_.rows_per_slot, length), {}, {}, {}};
+    if (terms_ > 0) own.prepared = RowBuffer<SumOf<T>>(walk_.rows_per_slot, length);
+    own.ring = Ring<SumOf<T>>(walk_.slots, terms_ > 0 ? terms_ * pitch_ : length);
+    return own;
   }
 
-  void filter_tile(Worker& worker, const Tile& tile, BandView<const std::byte> in,
-                   BandView<std::byte> out) const {
-    const auto fill_slot = [&](int slot) { fill(worker, tile, in, slot); };
-    sweep(tile.y0, tile.y1, walk_.rows, walk_.rows_per_slot, walk_.slots, fill_slot,
-          [&](int y, int first) {
-            worker.ring.resolve(walk_.places, first, worker.sources);
-            T* rows[4] = {};
-            for (int r = 0; r < walk_.rows && y + r < tile.y1; ++r)
-              rows[r] = reinterpret_cast<T*>(out.row(y + r - out.top)) +
-                        std::ptrdiff_t(tile.x0) * channels_;
-            emit(worker, samples(tile), rows);
-          });
+  /// Walks what `out` has of a tile from top to bottom. Each source row enters the ring once.
+  void filter_tile(int thread, int index, BandView<const std::byte> in, BandView<std::byte> out) {
+    std::unique_ptr<Buffers>& own = buffers_[std::size_t(thread)];
+    if (!own) own = std::make_unique<Buffers>(make_buffers());
+    Tile tile = tiles_[std::size_t(index)];
+    tile.y0 = std::max(tile.y0, out.top);
+    tile.y1 = std::min(tile.y1, out.top + out.height);
+    int filled = 0;
+    for (int y = tile.y0; y < tile.y1; y += walk_.rows) {
+      const int first = (y - tile.y0) / walk_.rows_per_slot;
+      for (; filled < first + walk_.slots; ++filled) fill(*own, tile, in, filled);
+      own->ring.resolve(walk_.places, first, own->sources);
+      T* rows[4] = {};
+      for (int r = 0; r < walk_.rows && y + r < tile.y1; ++r)
+        rows[r] =
+            reinterpret_cast<T*>(out.row(y + r - out.top)) + std::ptrdiff_t(tile.x0) * channels_;
+      emit(*own, samples(tile), rows);
+    }
   }
 
  protected:
@@ -163,7 +156,7 @@ class TiledPlan : public BandPlan {
   const int lead_y_;
   const std::size_t terms_;
   Walk walk_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Buffers>> buffers_;  ///< by thread
 };
 
 struct IntegerRowPass {
@@ -187,18 +180,17 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
   }
 
  private:
-  void fill(Worker& worker, const Tile& tile, BandView<const std::byte> in,
-            int slot) const override {
+  void fill(Buffers& own, const Tile& tile, BandView<const std::byte> in, int slot) const override {
     const int length = source_length(tile);
     TwoRows rows{};
     for (int half = 0; half < 2; ++half) {
-      rows.bytes[half] = source_row(worker, tile, in, 2 * slot + half, half);
+      rows.bytes[half] = source_row(own, tile, in, 2 * slot + half, half);
       if (!wants_pairs_) continue;
-      std::int32_t* const pairs = worker.prepared.row(half);
+      std::int32_t* const pairs = own.prepared.row(half);
       loops_.make_pairs(rows.bytes[half], rows.bytes[half] + channels_, length - channels_, pairs);
       rows.pairs[half] = pairs;
     }
-    std::int32_t* to = worker.ring.row(slot);
+    std::int32_t* to = own.ring.row(slot);
     if (row_passes_.empty()) loops_.make_pairs(rows.bytes[0], rows.bytes[1], length, to);
     for (const auto& [taps, finish] : row_passes_) {
       loops_.pass_rows(taps, rows, samples(tile), finish, to);
@@ -206,8 +198,8 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
     }
   }
 
-  void emit(const Worker& worker, int n, std::uint8_t* const* out) const override {
-    loops_.filter_rows(columns_, worker.sources.data(), n, finish_, out);
+  void emit(const Buffers& own, int n, std::uint8_t* const* out) const override {
+    loops_.filter_rows(columns_, own.sources.data(), n, finish_, out);
   }
 
   const IntegerLoops loops_ = integer_loops();
@@ -226,7 +218,7 @@ struct FloatRowPass {
 /// `columns` has the weights.
 template <class T>
 class FloatPlan final : public TiledPlan<T> {
-  using typename TiledPlan<T>::Worker;
+  using typename TiledPlan<T>::Buffers;
 
  public:
   FloatPlan(const Problem& problem, const PlanOptions& options, const Tiling& tiling,
@@ -239,11 +231,10 @@ class FloatPlan final : public TiledPlan<T> {
         finish_(finish) {}
 
  private:
-  void fill(Worker& worker, const Tile& tile, BandView<const std::byte> in,
-            int slot) const override {
-    const T* const source = this->source_row(worker, tile, in, slot, 0);
-    float* to = worker.ring.row(slot);
-    float* const widened = row_passes_.empty() ? to : worker.prepared.row(0);
+  void fill(Buffers& own, const Tile& tile, BandView<const std::byte> in, int slot) const override {
+    const T* const source = this->source_row(own, tile, in, slot, 0);
+    float* to = own.ring.row(slot);
+    float* const widened = row_passes_.empty() ? to : own.prepared.row(0);
     loops_.widen(source, this->source_length(tile), widened);
     for (const auto& [weights, finish] : row_passes_) {
       loops_.pass_row(weights, widened, this->channels_, this->samples(tile), finish, to);
@@ -251,11 +242,11 @@ class FloatPlan final : public TiledPlan<T> {
     }
   }
 
-  void emit(const Worker& worker, int n, T* const* out) const override {
+  void emit(const Buffers& own, int n, T* const* out) const override {
     if (row_passes_.empty()) {
-      loops_.filter_rows(taps_, worker.sources.data(), n, finish_, out);
+      loops_.filter_rows(taps_, own.sources.data(), n, finish_, out);
     } else {
-      loops_.pass_columns(columns_, worker.sources.data(), n, finish_, out);
+      loops_.pass_columns(columns_, own.sources.data(), n, finish_, out);
     }
   }
 

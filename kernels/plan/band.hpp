@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <type_traits>
 
@@ -40,15 +41,27 @@ int row_index(const BandView<Byte>& band, int y, Border border, int picture_heig
   return source < 0 ? -1 : std::clamp(source - band.top, 0, band.height - 1);
 }
 
-/// A plan of the CPU that takes bands, too.
-class BandPlan : public Plan {
+/// Makes bands of a result, one at a time.
+class Worker {
  public:
-  /// Makes some rows of the problem's result. `in` has the rows that they need: those under the
-  /// mask, or which the border puts in place of those.
-  virtual Timing run_band(BandView<const std::byte> in, BandView<std::byte> out) = 0;
+  virtual ~Worker() = default;
 
+  /// Makes the rows of `out`. `in` is the picture, or a band of it that has the rows which those
+  /// need: the rows under the mask, or which the border puts in their place.
+  virtual void push(BandView<const std::byte> in, BandView<std::byte> out) = 0;
+};
+
+/// A plan of the CPU that takes bands, too.
+class BandPlan : public Plan, public Worker {
+ public:
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) final {
-    return run_band(in, out);
+    const auto start = std::chrono::steady_clock::now();
+    push(in, out);
+    const std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
+    Timing timing;
+    timing.kernel_ms = spent.count();
+    return timing;
   }
 };
 

@@ -15,7 +15,7 @@ constexpr int kPixels = 4;  // a thread moves four, since it reads and writes fo
 
 /// Rows first..end-1 are moved by a launch. A plane has `height` rows, and planes lie one below the
 /// other.
-struct Rows {
+struct RowRange {
   int first, end, height;
 };
 
@@ -38,7 +38,7 @@ CONVFILT_DEVICE inline void move_pixels(int width, int channels, bool fours, Fou
 
 template <class T, int kChannels>
 __global__ void split_kernel(PlaneView<const T> picture, int channels, PlaneView<T> planes,
-                             Rows rows) {
+                             RowRange rows) {
   const int y = rows.first + blockIdx.y * kBlockRows + threadIdx.y;
   if (y >= rows.end) return;
   const auto four = [&](int x) {
@@ -64,7 +64,7 @@ __global__ void split_kernel(PlaneView<const T> picture, int channels, PlaneView
 
 template <class T, int kChannels>
 __global__ void merge_kernel(PlaneView<const T> planes, PlaneView<T> picture, int channels,
-                             Rows rows) {
+                             RowRange rows) {
   const int y = rows.first + blockIdx.y * kBlockRows + threadIdx.y;
   if (y >= rows.end) return;
   const auto four = [&](int x) {
@@ -90,18 +90,18 @@ __global__ void merge_kernel(PlaneView<const T> planes, PlaneView<T> picture, in
 // Calls f(sample type tag, channels as a constant or 0, rows) for chunks of rows that one launch
 // can cover.
 template <class F>
-void for_row_chunks(Depth depth, int channels, int height, F f) {
-  for (int first = 0; first < height; first += kMaxLaunchRows) {
-    const Rows rows{first, std::min(height, first + kMaxLaunchRows), height};
+void for_launches(Depth depth, int channels, int height, F f) {
+  for_row_chunks(height, [&](int first, int count) {
+    const RowRange rows{first, first + count, height};
     with_depth(depth, [&](auto tag) {
       if (channels == 3) return f(tag, std::integral_constant<int, 3>{}, rows);
       if (channels == 4) return f(tag, std::integral_constant<int, 4>{}, rows);
       f(tag, std::integral_constant<int, 0>{}, rows);
     });
-  }
+  });
 }
 
-dim3 grid_for(int width, const Rows& rows) {
+dim3 grid_for(int width, const RowRange& rows) {
   return dim3(ceil_div(width, kPixels * kBlockColumns),
               ceil_div(rows.end - rows.first, kBlockRows));
 }
@@ -110,20 +110,22 @@ dim3 grid_for(int width, const Rows& rows) {
 
 void split_channels(Depth depth, const DevicePlane& picture, int channels,
                     const DevicePlane& planes, const Stream& stream) {
-  for_row_chunks(
-      depth, channels, planes.height / channels, [&]<class T>(TypeTag<T>, auto known, Rows rows) {
-        launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
-               split_kernel<T, known()>, picture.view<const T>(), channels, planes.view<T>(), rows);
-      });
+  for_launches(depth, channels, planes.height / channels,
+               [&]<class T>(TypeTag<T>, auto known, RowRange rows) {
+                 launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
+                        split_kernel<T, known()>, picture.view<const T>(), channels,
+                        planes.view<T>(), rows);
+               });
 }
 
 void merge_channels(Depth depth, const DevicePlane& planes, const DevicePlane& picture,
                     int channels, const Stream& stream) {
-  for_row_chunks(
-      depth, channels, planes.height / channels, [&]<class T>(TypeTag<T>, auto known, Rows rows) {
-        launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
-               merge_kernel<T, known()>, planes.view<const T>(), picture.view<T>(), channels, rows);
-      });
+  for_launches(depth, channels, planes.height / channels,
+               [&]<class T>(TypeTag<T>, auto known, RowRange rows) {
+                 launch(grid_for(planes.width, rows), dim3(kBlockColumns, kBlockRows), stream,
+                        merge_kernel<T, known()>, planes.view<const T>(), picture.view<T>(),
+                        channels, rows);
+               });
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

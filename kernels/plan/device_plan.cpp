@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "kernels/backend/device_errors.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/source_rows.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -13,6 +15,41 @@ constexpr int kWarmups = 3;
 /// This many bytes for each channel follow an input with sides, because a strip of a narrow piece
 /// reads beyond its last row.
 constexpr std::size_t kSideTail = 2048;
+
+/// Windows of at most `size`, row by row, that cover the problem's outputs once.
+std::vector<Window> cut(const Problem& problem, const Window& size) {
+  std::vector<Window> windows;
+  for (int y = 0; y < problem.out_height(); y += size.height) {
+    for (int x = 0; x < problem.out_width(); x += size.width) {
+      windows.push_back({x, y, std::min(size.width, problem.out_width() - x),
+                         std::min(size.height, problem.out_height() - y)});
+    }
+  }
+  return windows;
+}
+
+/// Copies the input samples that the window's outputs need, which are width + mask.width - 1 by
+/// height + mask.height - 1 pixels, and fills in ghost cells. Output (x, y) of the window then sums
+/// the samples from (x, y) on.
+void gather_with_halo(const Problem& p, PictureView<const std::byte> in, const Window& window,
+                      Staging& staging) {
+  const std::size_t pixel = size_of(p.depth) * p.channels;
+  staging.width = window.width + p.mask.width - 1;
+  staging.height = window.height + p.mask.height - 1;
+  staging.channels = p.channels;
+  staging.pitch = std::ptrdiff_t(staging.width * pixel);
+  staging.bytes.resize(staging.pitch * std::size_t(staging.height));
+
+  const int left = p.lead_x(), top = window.y - p.lead_y();
+  with_depth(p.depth, [&]<class T>(TypeTag<T>) {
+    const SourceRows<T> source(p, left, p.mask.width - 1 - left);
+    for (int row = 0; row < staging.height; ++row) {
+      T* const to = reinterpret_cast<T*>(staging.bytes.data() + row * staging.pitch);
+      const T* const from = source.row(in, window.x, window.x + window.width, top + row, to);
+      if (from != to) std::copy_n(from, source.length(window.width), to);
+    }
+  });
+}
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/launch.hpp"
-#include "kernels/plan/window.hpp"
+#include "kernels/contract/plane_view.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -74,6 +74,13 @@ using Run = void (*)(const Problem&, const LaunchJob&, const Stream&);
 
 inline constexpr int kMaxLaunchRows = 65535;
 
+/// Calls f(first, rows) for chunks of rows that one launch can cover.
+template <class F>
+void for_row_chunks(int height, F f) {
+  for (int first = 0; first < height; first += kMaxLaunchRows)
+    f(first, std::min(kMaxLaunchRows, height - first));
+}
+
 /// The block that a geometry tells, and the grid of such blocks that covers `out`.
 inline dim3 block_of(const Geometry& geometry) {
   return dim3(geometry.block_columns, geometry.block_rows);
@@ -113,6 +120,22 @@ struct Shift {
   int x = 0, y = 0;
 };
 
+/// A rectangle of output pixels.
+struct Window {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+
+/// A window of the input with its halo in host memory.
+struct Staging {
+  std::vector<std::byte> bytes;
+  int width = 0, height = 0, channels = 1;
+  std::ptrdiff_t pitch = 0;
+
+  PictureView<const std::byte> view() const {
+    return {bytes.data(), width, height, channels, pitch};
+  }
+};
+
 /// A plan on a device. The families differ in `filter` alone.
 class DevicePlan : public Plan {
  public:
@@ -142,14 +165,6 @@ class DevicePlan : public Plan {
     return 0;
   }
   virtual void allocate_scratch(int /*in_height*/, int /*out_width*/, int /*out_height*/) {}
-
-  /// Calls f(first, rows) for chunks of rows that one launch can cover.
-  template <class F>
-  static void for_row_chunks(int height, F f) {
-    for (int first = 0; first < height; first += kMaxLaunchRows) {
-      f(first, std::min(kMaxLaunchRows, height - first));
-    }
-  }
 
   /// How many channels are filtered together, side by side, which is the number of samples that a
   /// pixel has in a plane.

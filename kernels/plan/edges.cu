@@ -1,18 +1,16 @@
-#include "kernels/plan/edges.hpp"
+// Edges of 8-bit pictures on a device: how strongly brightness changes (registry.hpp).
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-#include "kernels/backend/launch.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kBlockColumns = 64;
 constexpr int kBlockRows = 4;
-constexpr int kMaxLaunchRows = 65535;  // a grid has at most that many rows of blocks
 
 __global__ void to_floats_kernel(PlaneView<const std::uint8_t> bytes, PlaneView<float> floats) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
@@ -38,10 +36,9 @@ __global__ void lengths_kernel(PlaneView<const float> first, PlaneView<const flo
 /// Calls f(grid, first row, rows) for each launch that such a plane takes.
 template <class F>
 void for_launches(int width, int height, F f) {
-  for (int first = 0; first < height; first += kMaxLaunchRows) {
-    const int rows = std::min(kMaxLaunchRows, height - first);
+  for_row_chunks(height, [&](int first, int rows) {
     f(dim3(ceil_div(width, kBlockColumns), ceil_div(rows, kBlockRows)), first, rows);
-  }
+  });
 }
 
 /// The handle by which other plans take a stream; the emulator's stream has none.

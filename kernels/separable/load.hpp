@@ -8,7 +8,7 @@
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/ghost_cells.hpp"
-#include "kernels/separable/shape.hpp"
+#include "kernels/separable/layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable {
 
@@ -70,7 +70,7 @@ CONVFILT_DEVICE inline InsideChunks inside_chunks(const Source<T>& source, int x
 /// Starts to load a step of rows from (x, y) on. They are there after finish_copies() and a
 /// barrier, and, where the device copies rows on its own, await() as well.
 template <class T>
-CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, int x, int y,
+CONVFILT_DEVICE inline void load_step(const Source<T>& source, const BlockLayout& s, int x, int y,
                                       InsideChunks inside, int slot, SharedWords words) {
   constexpr int kChunk = Source<T>::kChunk;
   const int chunks = s.in_columns / kChunk, rows = s.step_rows();
@@ -140,7 +140,7 @@ CONVFILT_DEVICE inline SumOf<RowResultOf<T>> sample_of(std::uint32_t word, int k
 
 /// Converts the rows of a step to the type of sums, four samples at a time.
 template <class T>
-CONVFILT_DEVICE inline void convert_step(const Shape& s, int slot, SharedWords words) {
+CONVFILT_DEVICE inline void convert_step(const BlockLayout& s, int slot, SharedWords words) {
   using Work = SumOf<RowResultOf<T>>;
   constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
   const int fours = s.in_columns / 4, threads = s.warps() * 32;

@@ -9,7 +9,7 @@
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/separable/shape.hpp"
+#include "kernels/separable/layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable {
 
@@ -134,7 +134,7 @@ CONVFILT_DEVICE inline void row_taps(int channels, SharedWords samples, int apar
 /// Computes a warp's part of a step of a term's row sums, which is eight rows of a strip. A lane's
 /// two times sixteen neighbours lie so that the lanes of a quarter warp read from different banks.
 template <class T>
-CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, int term,
+CONVFILT_DEVICE inline void row_pass(const BlockLayout& s, const KernelMask<T>& mask, int term,
                                      int channels, SharedWords weights, SharedWords in_rows,
                                      SharedWords row_sums) {
   using Work = SumOf<RowResultOf<T>>;
@@ -237,14 +237,9 @@ CONVFILT_DEVICE inline void column_taps(SharedWords row_sums, SharedWords weight
 }
 
 /// Four finished samples, which fill one to four words.
-template <class T>
-struct alignas(4 * sizeof(T)) Finished {
-  T samples[4];
-};
-
 template <class T, class Work>
-CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&sums)[4]) {
-  Finished<T> ends;
+CONVFILT_DEVICE inline Four<T> finished_four(const FinishOf<T>& f, const Work (&sums)[4]) {
+  Four<T> ends;
   CONVFILT_UNROLL(4)
   for (int k = 0; k < 4; ++k) {
 #ifdef __CUDA_ARCH__
@@ -271,7 +266,7 @@ CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&s
 /// first row of row sums that the step needs is row `row` of the ring. (x, y) is the step's first
 /// output.
 template <class T>
-CONVFILT_DEVICE inline void column_pass(const Shape& s, const KernelMask<T>& mask, int terms,
+CONVFILT_DEVICE inline void column_pass(const BlockLayout& s, const KernelMask<T>& mask, int terms,
                                         SharedWords weights, SharedWords row_sums, int row,
                                         const PlaneView<T>& out, int x, int y, int end_y,
                                         bool aligned) {
@@ -295,13 +290,13 @@ CONVFILT_DEVICE inline void column_pass(const Shape& s, const KernelMask<T>& mas
     T* to = out.row(y) + x;
     CONVFILT_UNROLL(kWarpRows)
     for (int r = 0; r < kWarpRows; ++r, to += out.stride) {
-      *reinterpret_cast<Finished<T>*>(to) = finished<T>(mask.column_finish, sums[r]);
+      *reinterpret_cast<Four<T>*>(to) = finished_four<T>(mask.column_finish, sums[r]);
     }
     return;
   }
   CONVFILT_UNROLL(kWarpRows)
   for (int r = 0; r < kWarpRows; ++r) {
-    const Finished<T> ends = finished<T>(mask.column_finish, sums[r]);
+    const Four<T> ends = finished_four<T>(mask.column_finish, sums[r]);
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       if (y + r < end_y && x + k < out.width) out.row(y + r)[x + k] = ends.samples[k];

@@ -35,7 +35,7 @@ namespace {
 template <class T, bool kSum>
 __global__ void __launch_bounds__(kMostWarps * 32)
     separable_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
-                     Shape s, const KernelMask<T> __grid_constant__ mask) {
+                     BlockLayout s, const KernelMask<T> __grid_constant__ mask) {
   const SharedWords words = shared_words();
   const SharedWords row_sums = words.from(s.row_sums),
                     column_weights = words.from(s.column_weights);
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   const int in_x = strip_x + (mask.dx - s.skip_x) * channels - s.lead;
   const int in_y = first_y + mask.dy - s.skip_y;
   const Source<T> source{in, ghost, border, channels, lies_at_multiples_of(16, in)};
-  const bool out_aligned = lies_at_multiples_of(sizeof(Finished<T>), out);
+  const bool out_aligned = lies_at_multiples_of(sizeof(Four<T>), out);
   constexpr bool kConverts = sizeof(T) < 4;
   const int terms = kSum ? mask.terms : 1;
 
@@ -181,25 +181,26 @@ auto kernel_for(const KernelMask<T>& mask) {
   return mask.terms > 1 ? separable_kernel<T, true> : separable_kernel<T, false>;
 }
 
-/// The block's shape, without block_rows and row_copies.
+/// The block's layout, without block_rows and row_copies.
 template <class T>
-Shape shape_for(const KernelMask<T>& mask, int dx, int channels, const SharedLimits& shared) {
-  return best_shape(mask.width, mask.height, mask.terms, dx, channels, sizeof(T), shared.block,
-                    shared.multiprocessor);
+BlockLayout layout_for(const KernelMask<T>& mask, int dx, int channels,
+                       const SharedLimits& shared) {
+  return best_layout(mask.width, mask.height, mask.terms, dx, channels, sizeof(T), shared.block,
+                     shared.multiprocessor);
 }
 
 /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
 template <class T>
 bool block_fits(const KernelMask<T>& mask, int channels, const SharedLimits& shared) {
   for (int dx = 0; dx < Source<T>::kChunk; ++dx)
-    if (shape_for(mask, dx, channels, shared).words * 4 > shared.block) return false;
+    if (layout_for(mask, dx, channels, shared).words * 4 > shared.block) return false;
   return true;
 }
 
 /// Rows of outputs of a block, for a plane of width x height samples. Each row of row sums that a
 /// block computes above its own costs the row pass's share of a row.
 template <class T>
-int block_rows_for(const Shape& s, const KernelMask<T>& mask, int width, int height) {
+int block_rows_for(const BlockLayout& s, const KernelMask<T>& mask, int width, int height) {
   const int at_once = blocks_at_once(kernel_for(mask), dim3(32, s.warps()), s.words * 4);
   const int step = s.step_rows(), strips = ceil_div(width, s.across * kStripColumns);
   const double above = double(s.first_steps()) * step * mask.width / (mask.width + mask.height);
@@ -223,13 +224,13 @@ class SeparablePlan : public DevicePlan {
     KernelMask<T> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    Shape shape = shape_for(mask, mask.dx, step(), shared_);
-    shape.row_copies = row_copies_;
-    shape.block_rows = block_rows_for(shape, mask, out.width, out.height);
-    const dim3 grid(ceil_div(out.width, shape.across * kStripColumns),
-                    ceil_div(out.height, shape.block_rows));
-    launch_shared(grid, dim3(32, shape.warps()), shape.words * 4, stream_, kernel_for(mask),
-                  in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), shape, mask);
+    BlockLayout layout = layout_for(mask, mask.dx, step(), shared_);
+    layout.row_copies = row_copies_;
+    layout.block_rows = block_rows_for(layout, mask, out.width, out.height);
+    const dim3 grid(ceil_div(out.width, layout.across * kStripColumns),
+                    ceil_div(out.height, layout.block_rows));
+    launch_shared(grid, dim3(32, layout.warps()), layout.words * 4, stream_, kernel_for(mask),
+                  in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), layout, mask);
   }
 
  private:
@@ -250,7 +251,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
     }
     const KernelMask<T> mask = kernel_mask(prepared);
     if (!block_fits(mask, 1, shared)) return two_pass::geometry();
-    const Shape s = shape_for(mask, -p.lead_x(), 1, shared);
+    const BlockLayout s = layout_for(mask, -p.lead_x(), 1, shared);
     const int above = s.first_steps() * s.step_rows();
     Geometry g;
     g.block_columns = 32;

@@ -61,7 +61,7 @@ class ScatterPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
       part.dx += shift.x;
       part.dy += shift.y;
       const int columns = sums.width + part.width - 1, rows = sums.height + part.height - 1;
-      this->for_row_chunks(rows, [&](int first, int count) {
+      for_row_chunks(rows, [&](int first, int count) {
         const dim3 grid(ceil_div(columns, kBlockColumns), ceil_div(count, kBlockRows));
         with_border(this->problem_.border, [&](auto border) {
           launch(grid, block, this->stream_, scatter_kernel<T, border()>, in.view<const T>(), sums,

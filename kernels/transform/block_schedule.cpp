@@ -120,16 +120,16 @@ std::string too_many(const Problem& p, const BlockAxis& x, const BlockAxis& y) {
   return blocks_refuse(x.blocks(p.out_width(), p.width), y.blocks(p.out_height(), p.height));
 }
 
-std::string by(int columns, int rows) {
-  return std::to_string(columns) + "x" + std::to_string(rows);
-}
-
 std::string spatial_refuses(const BlockAxis& x, const BlockAxis& y, const Tuning& tuning) {
   if (tuning[Setting::domain] != kSpatial) return "";
   return cells_refuse(x.block + 2 * (std::min(x.weights(), kMaxPartSide) - 1), y.block);
 }
 
 }  // namespace
+
+std::string by(int columns, int rows) {
+  return std::to_string(columns) + "x" + std::to_string(rows);
+}
 
 std::string cells_refuse(std::int64_t columns, std::int64_t rows) {
   if (columns * rows <= kMostCells) return "";

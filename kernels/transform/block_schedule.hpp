@@ -201,6 +201,9 @@ inline constexpr int kMostCells = 12288;
 /// of that many columns; empty when they do.
 std::string cells_refuse(std::int64_t columns, std::int64_t rows);
 
+/// Columns and rows as text, e.g. "7x5".
+std::string by(int columns, int rows);
+
 /// A block of threads.
 struct Threads {
   int columns, rows;

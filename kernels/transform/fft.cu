@@ -75,8 +75,7 @@ class FftPlan : public CorrelationPlan {
       correlate();
       for (int plane = 0; plane < planes; ++plane) {
         const PlaneView<float> sums = samples().rows(plane * blocks().rows, blocks().rows);
-        finish_sums(PlaneView<const float>{sums.data, sums.width, sums.height, sums.stride},
-                    out.part(plane, planes).template view<T>(), end(), stream_);
+        finish_sums<T, float>(sums, out.part(plane, planes).template view<T>(), end(), stream_);
       }
     });
   }

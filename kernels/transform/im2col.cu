@@ -110,7 +110,7 @@ class Im2colPlan : public DevicePlan {
     for (int tap = 0; tap < row.width; tap += most) {
       const int taps = std::min(most, row.width - tap);
       const PlaneView<float> some{row.data + tap, taps, 1, row.stride};
-      gemm_.multiply(read(some), read(patches.rows(tap, taps)), sums, tap > 0);
+      gemm_.multiply(some, patches.rows(tap, taps), sums, tap > 0);
     }
   }
 

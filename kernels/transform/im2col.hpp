@@ -11,8 +11,4 @@ constexpr std::size_t kPatchBytes = 64 << 20;  ///< bytes of patches that are ma
 /// The plan for --gemm=strassen (im2col_strassen.cu).
 std::unique_ptr<Plan> im2col_by_strassen(const Problem&, const PlanOptions&);
 
-inline PlaneView<const float> read(const PlaneView<float>& m) {
-  return {m.data, m.width, m.height, m.stride};
-}
-
 }  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -16,25 +16,19 @@ constexpr int kLargestBlock = 8192;
 constexpr int kFewestColumns = 16;  // whose row fills a burst of memory, even with bytes
 constexpr int kSpatialKept = 32;    // outputs on a side: a warp's row, and few samples beside it
 
-struct BlockSize {
-  int columns, rows;
-};
-
 // The least power of two that holds all outputs and the mask less one. Larger blocks gain nothing.
 int useful(int outputs, int side) {
   return int(std::bit_ceil(unsigned(outputs + side - 1)));
 }
 
-Tiling tiling_of(const BlockSize& block, const Mask& mask, int out_width, int out_height) {
-  Tiling tiling{block.columns,
-                block.rows,
-                block.columns - mask.width + 1,
-                block.rows - mask.height + 1,
-                0,
-                0};
-  tiling.across = (out_width + tiling.kept_columns - 1) / tiling.kept_columns;
-  tiling.down = (out_height + tiling.kept_rows - 1) / tiling.kept_rows;
-  return tiling;
+Tiling tiling_of(const Sides& block, const Mask& mask, int out_width, int out_height) {
+  const int columns = block.width - mask.width + 1, rows = block.height - mask.height + 1;
+  return {block.width,
+          block.height,
+          columns,
+          rows,
+          ceil_div(out_width, columns),
+          ceil_div(out_height, rows)};
 }
 
 double transform_work(const Tiling& tiling) {
@@ -63,10 +57,6 @@ int clipped(int side, int outputs, int mask_side) {
 
 bool spatial(const Tuning& tuning) {
   return tuning[Setting::domain] == kSpatial;
-}
-
-std::string text(int a, int b) {
-  return std::to_string(a) + "x" + std::to_string(b);
 }
 
 /// The parts of a mask along an axis, each of which has a launch of its own in the spatial domain.
@@ -115,8 +105,8 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
     return tiling_of({clipped(side, out_width, mask.width), clipped(side, out_height, mask.height)},
                      mask, out_width, out_height);
   if (!spatial(tuning)) return least_work(mask, out_width, out_height);
-  const BlockSize block{clipped(mask.width + kSpatialKept - 1, out_width, mask.width),
-                        clipped(mask.height + kSpatialKept - 1, out_height, mask.height)};
+  const Sides block{clipped(mask.width + kSpatialKept - 1, out_width, mask.width),
+                    clipped(mask.height + kSpatialKept - 1, out_height, mask.height)};
   return tiling_of(block, mask, out_width, out_height);
 }
 
@@ -134,9 +124,9 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   const int block = tuning[Setting::block];
   const int needed = std::max(problem.mask.width, problem.mask.height);
   if (block > 0 && block < needed) {
-    return "blocks of " + text(block, block) + " do not hold the mask of " +
-           text(problem.mask.width, problem.mask.height) +
-           "; use --block=" + std::to_string(needed) + " or more, or leave it out";
+    return "blocks of " + by(block, block) + " do not hold the mask of " +
+           by(problem.mask.width, problem.mask.height) + "; use --block=" + std::to_string(needed) +
+           " or more, or leave it out";
   }
   const Tiling tiling =
       overlap_save_tiling(problem, tuning, problem.out_width(), problem.out_height());
@@ -179,14 +169,14 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
     g.note =
         "A block of threads fetches the samples of one block. Unless --block says their side, "
         "blocks keep " +
-        text(kSpatialKept, kSpatialKept) + " outputs.";
+        by(kSpatialKept, kSpatialKept) + " outputs.";
     return g;
   }
   g.loads = double(tiling.columns) * tiling.rows;
   g.loads_per_output = "columns * rows / ((columns - w + 1) * (rows - h + 1))";
   g.note =
       std::to_string(tiling.tiles()) + " blocks of a plane, each transformed forward and back as " +
-      text(good_fft_size(tiling.columns), good_fft_rows(tiling.rows)) +
+      by(good_fft_size(tiling.columns), good_fft_rows(tiling.rows)) +
       " samples; one more transform for the mask. Many blocks of threads load and keep one of "
       "them. Unless --block says their side, they are powers of two with the least work for the "
       "picture: blocks * columns * rows * log2(columns * rows).";

@@ -243,7 +243,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
 
   void zero_rows(float* data, int columns, int rows) const {
     const PlaneView<float> all{data, columns, rows, columns};
-    this->for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
+    for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
   }
 
   /// Transforms all parts of the mask, a batch at a time, once for each plan.
@@ -262,28 +262,12 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   const Complex* spectra_of_blocks(const DevicePlane& in, const PlaneView<float>& sums,
                                    const Intervals& x, const Intervals& y) {
     SharedTransforms* const shared = this->options_.transforms.get();
-    if (!shared) {
-      transform_blocks(in, x, y, as<Complex>(blocks_.spectra));
-      return as<Complex>(blocks_.spectra);
-    }
-    using Planes = std::vector<KeptSpectra>;
-    if (!std::any_cast<std::shared_ptr<Planes>>(&shared->kept))
-      shared->kept = std::make_shared<Planes>();
-    Planes& planes = **std::any_cast<std::shared_ptr<Planes>>(&shared->kept);
-    // Windows of plans may differ, so that only whole planes are alike.
     const Problem& p = this->problem_;
     const int height = sums.height / schedule_.buffers();
-    if (sums.width != p.out_width() || height != p.out_height()) {
-      this->hold(blocks_.spectra, kept_bytes(sums.width, height));
-      transform_blocks(in, x, y, as<Complex>(blocks_.spectra));
-      ++shared->made;
-      return as<Complex>(blocks_.spectra);
-    }
-    if (picture_ != shared->picture()) plane_ = 0;
-    picture_ = shared->picture();
-    if (plane_ == planes.size()) planes.emplace_back();
-    KeptSpectra& kept = planes[plane_++];
-    const KeptSpectra::Cut cut{picture_,
+    // Windows of plans may differ, so that only whole planes are alike.
+    const bool shares = shared && sums.width == p.out_width() && height == p.out_height();
+    KeptSpectra& kept = shares ? next_plane_of(*shared) : blocks_;
+    const KeptSpectra::Cut cut{shares ? picture_ : 0,
                                this->options_.device,
                                {{in.width, in.height},
                                 {frame_.columns, frame_.rows},
@@ -292,7 +276,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
                                 {x.samples, y.samples}},
                                p.border,
                                double(ghost_)};
-    if (kept.cut == cut) {
+    if (shares && kept.cut == cut) {
       ++shared->found;
       return as<Complex>(kept.spectra);
     }
@@ -300,9 +284,21 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
     kept.cut.reset();
     this->hold(kept.spectra, kept_bytes(sums.width, height));
     transform_blocks(in, x, y, as<Complex>(kept.spectra));
-    ++shared->made;
-    kept.cut = cut;
+    if (shared) ++shared->made;
+    if (shares) kept.cut = cut;
     return as<Complex>(kept.spectra);
+  }
+
+  /// Where plans keep the spectra of the plane that this one filters next.
+  KeptSpectra& next_plane_of(SharedTransforms& shared) {
+    using Planes = std::vector<KeptSpectra>;
+    if (!std::any_cast<std::shared_ptr<Planes>>(&shared.kept))
+      shared.kept = std::make_shared<Planes>();
+    Planes& planes = **std::any_cast<std::shared_ptr<Planes>>(&shared.kept);
+    if (picture_ != shared.picture()) plane_ = 0;
+    picture_ = shared.picture();
+    if (plane_ == planes.size()) planes.emplace_back();
+    return planes[plane_++];
   }
 
   /// Transforms all blocks, each once.

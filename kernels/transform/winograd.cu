@@ -9,13 +9,15 @@
 //
 //   Multiplications per output: (m + 2)^2 / m^2, 4 at m = 2 and 2.25 at m = 4, against 9.
 //   Global reads per output: as many. m = 2 is the default, because m = 4 errs ten times as much.
-//   Smaller masks are filled up with zeros. winograd_points.hpp has the algebra.
+//   Smaller masks are filled up with zeros.
 //   Sibling: fft takes the values at enough points for any mask.
 
+#include <array>
+
+#include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/transform/grid.hpp"
-#include "kernels/transform/winograd_points.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::winograd {
 
@@ -24,6 +26,102 @@ using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 constexpr InputLimits kLimits{1 << 19, 1 << 19};  // keep a grid's y within 65,535
+
+// A line of n = m + 2 samples and three weights are the coefficients of two polynomials. The values
+// of their product at n points, one of them infinity, determine m sums of weights times samples.
+
+constexpr int kWinogradMaskSide = 3;
+
+// The points for m = 2 are 0, 1, -1 and infinity; those for m = 4 are 0, +-kNearPoint, +-kFarPoint
+// and infinity. In single precision the latter err a quarter as much as the usual 0, +-1, +-2, and
+// all their products are exact.
+constexpr float kNearPoint = 0.75f, kFarPoint = 1.5f;
+
+/// The mask as the kernel takes it. Output (x, y) begins at in(x + dx, y + dy).
+template <int kTile>
+struct WinogradMask {
+  static constexpr int kSide = kTile + kWinogradMaskSide - 1;
+  int dx, dy;
+  FloatFinish finish;
+  float values[kSide][kSide];
+};
+
+/// Turns the samples of a line into values at the points.
+CONVFILT_HD inline void to_points(float (&d)[4]) {
+  const float middle[] = {d[1], d[2]};
+  d[0] = d[2] - d[0];
+  d[3] = d[3] - d[1];
+  d[1] = middle[1] + middle[0];
+  d[2] = middle[1] - middle[0];
+}
+CONVFILT_HD inline void to_points(float (&d)[6]) {
+  constexpr float kNear2 = kNearPoint * kNearPoint, kFar2 = kFarPoint * kFarPoint;
+  const float near_even = add_product(-kFar2, d[2], d[4]);
+  const float near_odd = kNearPoint * add_product(-kFar2, d[1], d[3]);
+  const float far_even = add_product(-kNear2, d[2], d[4]);
+  const float far_odd = kFarPoint * add_product(-kNear2, d[1], d[3]);
+  d[0] = add_product(kNear2 * kFar2, d[0], add_product(-kNear2 - kFar2, d[2], d[4]));
+  d[5] = add_product(kNear2 * kFar2, d[1], add_product(-kNear2 - kFar2, d[3], d[5]));
+  d[1] = near_even + near_odd;
+  d[2] = near_even - near_odd;
+  d[3] = far_even + far_odd;
+  d[4] = far_even - far_odd;
+}
+
+/// Turns products at the points into outputs, which replace the first products.
+CONVFILT_HD inline void from_points(float (&m)[4]) {
+  const float difference = m[1] - m[2];
+  m[0] = m[0] + (m[1] + m[2]);
+  m[1] = difference + m[3];
+}
+CONVFILT_HD inline void from_points(float (&m)[6]) {
+  const float near_sum = m[1] + m[2], near_difference = kNearPoint * (m[1] - m[2]);
+  const float far_sum = m[3] + m[4], far_difference = kFarPoint * (m[3] - m[4]);
+  m[0] = m[0] + (near_sum + far_sum);
+  m[1] = near_difference + far_difference;
+  m[2] = add_product(kFarPoint * kFarPoint, far_sum, kNearPoint * kNearPoint * near_sum);
+  m[3] = add_product(kFarPoint * kFarPoint, far_difference,
+                     kNearPoint * kNearPoint * near_difference) +
+         m[5];
+}
+
+/// The matrix that takes three weights of an axis to their values at the points. Row p gives the
+/// value at point p.
+template <int kTile>
+constexpr auto mask_points() {
+  constexpr int kSide = WinogradMask<kTile>::kSide;
+  const double points[] = {0, kTile == 2 ? 1 : kNearPoint, kTile == 2 ? -1 : -kNearPoint, kFarPoint,
+                           -kFarPoint};
+  std::array<std::array<double, kWinogradMaskSide>, kSide> rows{};
+  for (int p = 0; p + 1 < kSide; ++p) {
+    double scale = 1;
+    for (int q = 0; q + 1 < kSide; ++q) {
+      if (q != p) scale *= points[p] - points[q];
+    }
+    rows[p] = {1 / scale, points[p] / scale, points[p] * points[p] / scale};
+  }
+  rows[kSide - 1] = {0, 0, 1};  // infinity
+  return rows;
+}
+
+/// The mask's values at the points of both axes, computed on the host.
+template <int kTile>
+WinogradMask<kTile> winograd_mask(const Mask& mask) {
+  constexpr auto kPoints = mask_points<kTile>();
+  WinogradMask<kTile> result{0, 0, {1, float(mask.offset)}, {}};
+  for (int row = 0; row < result.kSide; ++row) {
+    for (int col = 0; col < result.kSide; ++col) {
+      double value = 0;
+      for (int j = 0; j < mask.height; ++j) {
+        for (int i = 0; i < mask.width; ++i) {
+          value += kPoints[row][j] * kPoints[col][i] * mask.weight(i, j);
+        }
+      }
+      result.values[row][col] = float(value / mask.divisor);
+    }
+  }
+  return result;
+}
 
 template <class T, Border B, int kTile>
 __global__ void winograd_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost,

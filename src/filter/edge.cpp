@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/cpu/row_buffer.hpp"
-#include "kernels/plan/edges.hpp"
+#include "kernels/registry.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -51,15 +51,16 @@ class GradientWorker final : public Worker {
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
     const int slots = int(ring_.size());
-    const auto fill = [&](int slot) {
-      ring_[std::size_t(slot % slots)] =
-          source_.row(in, 0, out.width, out.top - lead_y_ + slot, gathered_.row(slot % slots));
-    };
-    cpu::sweep(0, out.height, 1, 1, slots, fill, [&](int y, int first) {
-      for (int j = 0; j < slots; ++j)
-        rows_[std::size_t(j)] = ring_[std::size_t((first + j) % slots)];
+    int filled = 0;
+    for (int y = 0; y < out.height; ++y) {
+      for (; filled < y + slots; ++filled) {
+        const int slot = filled % slots;
+        ring_[std::size_t(slot)] =
+            source_.row(in, 0, out.width, out.top - lead_y_ + filled, gathered_.row(slot));
+      }
+      for (int j = 0; j < slots; ++j) rows_[std::size_t(j)] = ring_[std::size_t((y + j) % slots)];
       gradient_row(taps_, rows_.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
-    });
+    }
   }
 
  private:

@@ -29,16 +29,6 @@ struct Place {
   std::string why_whole{};  ///< why the picture must not be cut; empty = it may be
 };
 
-/// Filters one band at a time, on one thread; a whole picture on the threads that plans take.
-class Worker {
- public:
-  virtual ~Worker() = default;
-
-  /// `out` is a band of the result, and `in` the picture or a band of it that has the rows which
-  /// that needs: those under its windows, or which stand in for them.
-  virtual void push(BandView<const std::byte> in, BandView<std::byte> out) = 0;
-};
-
 /// A filter that has begun on a picture.
 class Work {
  public:
@@ -65,6 +55,7 @@ class Work {
   };
   virtual Needs needs(int /*rows*/) const { return {}; }
 
+  /// A worker filters bands on one thread, or a whole picture on the threads that plans take.
   /// Several threads may ask for workers at once; a whole picture has one.
   virtual std::unique_ptr<Worker> make_worker() const = 0;
 

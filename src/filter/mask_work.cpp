@@ -30,17 +30,6 @@ class MaskWork::WholeWorker final : public Worker {
   const MaskWork& work_;
 };
 
-class MaskWork::BandWorker final : public Worker {
- public:
-  explicit BandWorker(std::unique_ptr<BandPlan> plan) : plan_(std::move(plan)) {}
-  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    plan_->run_band(in, out);
-  }
-
- private:
-  std::unique_ptr<BandPlan> plan_;
-};
-
 MaskWork::MaskWork(const Problem& whole, int channels, double border_alpha, int runs,
                    const Place& place)
     : Work(whole, place.why_whole),
@@ -71,7 +60,7 @@ std::unique_ptr<Worker> MaskWork::make_worker() const {
   how.threads = 1;
   const auto prepare =
       choice_.strategy->family == Family::direct ? prepare_direct_bands : prepare_separable_bands;
-  return std::make_unique<BandWorker>(prepare(problem, how, border_alpha_));
+  return prepare(problem, how, border_alpha_);
 }
 
 std::int64_t MaskWork::plan_bytes() const {

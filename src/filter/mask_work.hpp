@@ -9,8 +9,8 @@
 
 namespace convfilt {
 
-/// The strategy chosen for a mask. A band is filtered by a plan of its worker, on one thread, and a
-/// whole picture by the convolver's.
+/// The strategy chosen for a mask. The worker of bands is a plan for one thread; a whole picture is
+/// filtered by the convolver's plan.
 class MaskWork final : public Work {
  public:
   /// `channels` of a band are filtered at once; a whole picture has those of the problem. Where
@@ -29,7 +29,6 @@ class MaskWork final : public Work {
 
  private:
   class WholeWorker;
-  class BandWorker;
 
   Convolver& convolver_;
   Problem whole_;

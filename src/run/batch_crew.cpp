@@ -9,50 +9,12 @@
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/device_pictures.hpp"
-#include "src/run/report.hpp"
 
 namespace convfilt {
 namespace {
 
 /// While one lane of a GPU decodes, another filters and encodes.
 constexpr std::size_t kLanesOfDevice = 2;
-
-/// Filters pictures one after the other with one convolver, which keeps its plans.
-class PictureLane : public Lane {
- public:
-  /// The options are those of the batch, with the lane's own threads and number.
-  PictureLane(const Batch& batch, ConvolverOptions options)
-      : batch_(batch), convolver_(std::move(options)) {}
-
-  FileReport filter(Passage& passage) override {
-    // Nobody would count what plans keep between pictures.
-    const DropLargePlans drop{batch_.max_memory > 0 ? &convolver_ : nullptr};
-    FileReport report = filter_picture(passage, convolver_);
-    const Choice& choice = convolver_.report().choice;
-    report.strategy = choice.strategy->name;
-    report.device = name_of(choice.device);
-    if (batch_.selection.is_one) {
-      if (report.why_whole.empty()) convolver_.add_bands(report.ms.filter, report.bands);
-      report.details = details_of(convolver_.report());
-    }
-    return report;
-  }
-
-  std::optional<int> gpu() const override {
-    return gpu_of(convolver_.options().request, this_machine());
-  }
-
- private:
-  struct DropLargePlans {
-    Convolver* convolver;
-    ~DropLargePlans() {
-      if (convolver) convolver->drop_large_plans();
-    }
-  };
-
-  const Batch& batch_;
-  Convolver convolver_;
-};
 
 class BatchCrew : public Crew {
  public:

@@ -18,12 +18,29 @@ class Lane {
  public:
   virtual ~Lane() = default;
 
-  /// Throws as filter_picture() does.
+  /// Filters a picture from file to file. The result is complete but has no name until
+  /// Passage::commit is called; it appears whole or not at all. Throws IoError, UsageError,
+  /// Stopped, and what the filter throws; Passage::commit throws likewise, but never Stopped.
   virtual FileReport filter(Passage& passage) = 0;
 
   /// The number of the CUDA device that pictures which take one take here; none where the CPU does
   /// all of them.
   virtual std::optional<int> gpu() const { return std::nullopt; }
+};
+
+/// Filters pictures with one convolver, which keeps its plans. A picture is decoded, filtered and
+/// encoded at the same time, in bands of rows.
+class PictureLane : public Lane {
+ public:
+  /// The options are those of the batch, with the lane's own threads and number.
+  PictureLane(const Batch& batch, ConvolverOptions options);
+
+  FileReport filter(Passage& passage) override;
+  std::optional<int> gpu() const override;
+
+ private:
+  const Batch& batch_;
+  Convolver convolver_;
 };
 
 struct LaneRequest {

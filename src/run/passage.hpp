@@ -121,10 +121,4 @@ using PassagePtr = std::unique_ptr<Passage>;
 /// A picture was dropped since Batch::stop became true.
 struct Stopped {};
 
-/// Filters one picture from file to file: decoded, filtered and encoded at the same time, in bands
-/// of rows. The result is complete but has no name until Passage::commit is called; it appears
-/// whole or not at all. Throws IoError, UsageError, Stopped, and what the filter throws;
-/// Passage::commit throws likewise, but never Stopped.
-FileReport filter_picture(Passage& passage, Convolver& convolver);
-
 }  // namespace convfilt

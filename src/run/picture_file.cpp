@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
+#include <optional>
 #include <utility>
 
 #include "src/base/clock.hpp"
 #include "src/filter/bands.hpp"
-#include "src/run/passage.hpp"
+#include "src/run/crew.hpp"
+#include "src/run/report.hpp"
 
 namespace convfilt {
 namespace {
@@ -60,96 +61,123 @@ void for_writers_rows(BandView<const std::byte> all, int first, int step, Body b
   }
 }
 
-/// Takes an output of `height` rows to a file, in bands of `step` rows. `read` makes a band's
-/// input, in order, and `result_of` gives the rows of its result, on all cores; both take their own
-/// time.
-template <class Read, class ResultOf>
-int write_bands(int height, int step, const Passage& passage, PictureWriter& writer, Busy& busy,
-                Read read, ResultOf result_of) {
-  const int bands = std::max(1, height / step), at_once = writer.rows_at_a_time();
-  int next = 0;
-  const auto begin = [&] {
-    if (passage.batch.is_stopped()) throw Stopped();
+/// Takes a picture to a file, in bands: each is read, then filtered and encoded on any core, then
+/// written in its turn. Each of these takes its own time.
+class Bands {
+ public:
+  /// Through a filter, from a reader, or from a picture in memory if `image` is one.
+  Bands(const Passage& passage, PictureWriter& writer, Busy& busy, const Work& work,
+        PictureReader& reader, const Image* image)
+      : passage_(passage),
+        writer_(writer),
+        busy_(busy),
+        work_(&work),
+        reader_(&reader),
+        image_(image),
+        height_(work.out.height),
+        step_(band_rows(work, writer.rows_at_a_time(), kBandBytes)) {
+    if (!image) cutter_.emplace(work);
+  }
+
+  /// From a picture in memory that is filtered.
+  Bands(const Passage& passage, PictureWriter& writer, Busy& busy, const Image& result)
+      : passage_(passage), writer_(writer), busy_(busy), image_(&result), height_(result.height()) {
+    const int least = writer.rows_at_a_time();
+    const int rows = std::max(least, int(kBandBytes / result.row_bytes()) / least * least);
+    step_ = std::min(rows, height_);
+  }
+
+  /// Gives the number of bands.
+  int run() {
+    bands_ = std::max(1, height_ / step_);
+    const int workers = std::min(passage_.threads, bands_ + 1);
+    if (workers == 1 || bands_ == 1) {
+      while (next_ < bands_) write(filter(begin()));
+      return bands_;
+    }
+    const auto begin_or_stop = [&](tbb::flow_control& control) {
+      if (next_ < bands_) return begin();
+      control.stop();
+      return BandPtr();
+    };
+    constexpr auto kInOrder = tbb::filter_mode::serial_in_order;
+    const auto pipeline = [&] {
+      tbb::parallel_pipeline(
+          std::size_t(workers) + 2,
+          tbb::make_filter<void, BandPtr>(kInOrder, begin_or_stop) &
+              tbb::make_filter<BandPtr, BandPtr>(
+                  tbb::filter_mode::parallel,
+                  [&](BandPtr band) { return filter(std::move(band)); }) &
+              tbb::make_filter<BandPtr, void>(kInOrder, [&](const BandPtr& band) { write(band); }));
+    };
+    if (passage_.arena) {
+      passage_.arena->grow(workers);
+      // While it waits for its bands, this thread must not begin another picture.
+      tbb::this_task_arena::isolate(pipeline);
+    } else {
+      Arena alone(workers);
+      alone.grow(workers);
+      alone.execute(pipeline);
+    }
+    return bands_;
+  }
+
+ private:
+  BandPtr begin() {
+    if (passage_.batch.is_stopped()) throw Stopped();
     auto band = std::make_shared<Band>();
-    band->first = next * step;
-    band->rows = next + 1 == bands ? height - band->first : step;
-    ++next;
-    read(*band);
+    band->first = next_ * step_;
+    band->rows = ++next_ == bands_ ? height_ - band->first : step_;
+    if (!work_) return band;
+    const Stopwatch watch(busy_.decode);
+    if (image_)
+      band->in.rows = image_->part(0, 0, image_->width(), image_->height());
+    else
+      band->in = cutter_->next(band->first, band->rows,
+                               [&](PictureView<std::byte> rows) { reader_->read(rows); });
     return band;
-  };
-  const auto encode = [&](const BandPtr& band) {
-    band->result = result_of(*band);
-    const Stopwatch watch(busy.encode);
-    for_writers_rows(band->result, band->first, at_once,
-                     [&](auto rows, int y) { band->encoded.push_back(writer.prepare(rows, y)); });
+  }
+
+  /// Filters the band, unless that was done, and encodes it.
+  BandPtr filter(BandPtr band) {
+    if (work_) {
+      const Stopwatch watch(busy_.filter);
+      const Shape& out = work_->out;
+      band->out = Image(out.width, band->rows, out.channels, out.depth);
+      const BandView<std::byte> rows(band->out.view(), band->first);
+      std::unique_ptr<Worker>& worker = workers_.local();
+      if (!worker) worker = work_->make_worker();
+      worker->push(band->in.view(), rows);
+      band->in = {};
+      band->result = rows;
+    } else {
+      band->result = rows_of(BandView(image_->view()), band->first, band->rows);
+    }
+    const Stopwatch watch(busy_.encode);
+    for_writers_rows(band->result, band->first, writer_.rows_at_a_time(),
+                     [&](auto rows, int y) { band->encoded.push_back(writer_.prepare(rows, y)); });
     return band;
-  };
-  const auto write = [&](const BandPtr& band) {
-    const Stopwatch watch(busy.encode);
+  }
+
+  void write(const BandPtr& band) {
+    const Stopwatch watch(busy_.encode);
     std::size_t i = 0;
-    for_writers_rows(band->result, band->first, at_once,
-                     [&](auto rows, int) { writer.write(rows, std::move(band->encoded[i++])); });
-  };
-  const int workers = std::min(passage.threads, bands + 1);
-  if (workers == 1 || bands == 1) {
-    while (next < bands) write(encode(begin()));
-    return bands;
+    for_writers_rows(band->result, band->first, writer_.rows_at_a_time(),
+                     [&](auto rows, int) { writer_.write(rows, std::move(band->encoded[i++])); });
   }
-  const auto begin_or_stop = [&](tbb::flow_control& control) {
-    if (next < bands) return begin();
-    control.stop();
-    return BandPtr();
-  };
-  constexpr auto kInOrder = tbb::filter_mode::serial_in_order;
-  const auto pipeline = [&] {
-    tbb::parallel_pipeline(
-        std::size_t(workers) + 2,
-        tbb::make_filter<void, BandPtr>(kInOrder, begin_or_stop) &
-            tbb::make_filter<BandPtr, BandPtr>(tbb::filter_mode::parallel, encode) &
-            tbb::make_filter<BandPtr, void>(kInOrder, write));
-  };
-  if (passage.arena) {
-    passage.arena->grow(workers);
-    // While it waits for its bands, this thread must not begin another picture.
-    tbb::this_task_arena::isolate(pipeline);
-  } else {
-    Arena alone(workers);
-    alone.grow(workers);
-    alone.execute(pipeline);
-  }
-  return bands;
-}
 
-/// Through a filter to a file, in bands. `read` makes a band's input.
-template <class Read>
-int filter_bands(const Work& work, const Passage& passage, PictureWriter& writer, Busy& busy,
-                 const Read& read) {
-  tbb::enumerable_thread_specific<std::unique_ptr<Worker>> workers(
-      [&] { return work.make_worker(); });
-  return write_bands(
-      work.out.height, band_rows(work, writer.rows_at_a_time(), kBandBytes), passage, writer, busy,
-      [&](Band& band) {
-        const Stopwatch watch(busy.decode);
-        band.in = read(band.first, band.rows);
-      },
-      [&](Band& band) {
-        const Stopwatch watch(busy.filter);
-        band.out = Image(work.out.width, band.rows, work.out.channels, work.out.depth);
-        const BandView<std::byte> rows(band.out.view(), band.first);
-        workers.local()->push(band.in.view(), rows);
-        band.in = {};
-        return BandView<const std::byte>(rows);
-      });
-}
-
-/// From a picture in memory to a file.
-void write_whole(const Image& image, const Passage& passage, PictureWriter& writer, Busy& busy) {
-  const int least = writer.rows_at_a_time();
-  const int step = std::max(least, int(kBandBytes / image.row_bytes()) / least * least);
-  write_bands(
-      image.height(), std::min(step, image.height()), passage, writer, busy, [](Band&) {},
-      [&](const Band& band) { return rows_of(BandView(image.view()), band.first, band.rows); });
-}
+  const Passage& passage_;
+  PictureWriter& writer_;
+  Busy& busy_;
+  const Work* work_ = nullptr;  ///< null where `image_` is the result
+  PictureReader* reader_ = nullptr;
+  const Image* image_ = nullptr;
+  std::optional<BandCutter> cutter_;
+  tbb::enumerable_thread_specific<std::unique_ptr<Worker>> workers_;
+  int height_, step_ = 0;  ///< rows of the output, and of its bands
+  int bands_ = 0;
+  int next_ = 0;  ///< the first that is not begun
+};
 
 /// Memory that bands under way take, at most, beside what lies in memory as a whole.
 std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int threads) {
@@ -179,9 +207,37 @@ Header output_header(const Header& input, const Shape& shape) {
   return header;
 }
 
+/// Memory for a picture on its way, on so many threads. `needs` are those of a whole picture.
+std::int64_t memory_of(const Work& work, const Work::Needs& needs, const PictureReader& reader,
+                       const PictureWriter& writer, bool by_rows, int threads) {
+  const std::int64_t in = bytes_of(reader.header()), out = bytes_of(work.out);
+  const std::int64_t reading = reader.header().orientation != 1 ? 2 * in : by_rows ? 0 : in;
+  std::int64_t writing = by_rows ? 0 : in;
+  if (work.is_whole()) {
+    // The input is given back before the result is written.
+    writing = out + needs.plans +
+              std::max(in + needs.buffers,
+                       memory_of_encoding(work.out, writer, threads) + writer.held_bytes());
+  } else {
+    writing += memory_of_bands(work, writer, threads) + writer.held_bytes();
+  }
+  return reader.held_bytes() + std::max(reading, writing);
+}
+
 }  // namespace
 
-FileReport filter_picture(Passage& passage, Convolver& convolver) {
+PictureLane::PictureLane(const Batch& batch, ConvolverOptions options)
+    : batch_(batch), convolver_(std::move(options)) {}
+
+FileReport PictureLane::filter(Passage& passage) {
+  // Nobody would count what plans keep between pictures.
+  struct DropLargePlans {
+    Convolver* convolver;
+    ~DropLargePlans() {
+      if (convolver) convolver->drop_large_plans();
+    }
+  } const drop{batch_.max_memory > 0 ? &convolver_ : nullptr};
+
   const auto start = Clock::now();
   const Job& job = passage.job;
   Busy busy;
@@ -189,63 +245,42 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
   PictureReader reader(job.in, passage.reading());
   report.header = reader.header();
 
-  const std::unique_ptr<Work> work = begin(*passage.batch.filter, upright_shape(report.header),
-                                           convolver, &report.header.metadata.icc);
+  const std::unique_ptr<Work> work =
+      begin(*batch_.filter, upright_shape(report.header), convolver_, &report.header.metadata.icc);
   report.why_whole = work->why_whole;
   const auto writer = std::make_shared<PictureWriter>(
-      job.out, output_header(report.header, work->out), passage.batch.write);
-  const bool turned = report.header.orientation != 1;
+      job.out, output_header(report.header, work->out), batch_.write);
   if (!work->is_whole() && work->wraps())
     report.why_in_memory = "with --border=wrap the first rows need the last";
-  else if (!work->is_whole() && turned)
+  else if (!work->is_whole() && report.header.orientation != 1)
     report.why_in_memory = "the file holds it turned";
   const bool by_rows = !work->is_whole() && report.why_in_memory.empty();
   Work::Needs needs;
   if (work->is_whole()) needs = work->needs(work->out.height);
   const auto memory_on = [&](int threads) {
-    const std::int64_t in = bytes_of(report.header), out = bytes_of(work->out);
-    const std::int64_t reading = turned ? 2 * in : by_rows ? 0 : in;
-    std::int64_t writing = by_rows ? 0 : in;
-    if (work->is_whole()) {
-      // The input is given back before the result is written.
-      writing = out + needs.plans +
-                std::max(in + needs.buffers,
-                         memory_of_encoding(work->out, *writer, threads) + writer->held_bytes());
-    } else {
-      writing += memory_of_bands(*work, *writer, threads) + writer->held_bytes();
-    }
-    return reader.held_bytes() + std::max(reading, writing);
+    return memory_of(*work, needs, reader, *writer, by_rows, threads);
   };
   // On one thread a picture takes the least.
   if (passage.threads > 1 && !passage.admission.has_room(passage, memory_on(passage.threads)))
     passage.threads = 1;
   passage.admission.admit(passage, memory_on(passage.threads), true);
-  if (passage.batch.is_stopped()) throw Stopped();
+  if (batch_.is_stopped()) throw Stopped();
 
-  if (by_rows) {
-    BandCutter cutter(*work);
-    report.bands = filter_bands(*work, passage, *writer, busy, [&](int first, int rows) {
-      return cutter.next(first, rows, [&](PictureView<std::byte> next) { reader.read(next); });
-    });
-  } else {
-    Image image;
+  Image image;
+  if (!by_rows) {
+    const Stopwatch watch(busy.decode);
+    image = read_all(reader).image;
+  }
+  if (work->is_whole()) {
+    Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
     {
-      const Stopwatch watch(busy.decode);
-      image = read_all(reader).image;
+      const Stopwatch watch(busy.filter);
+      work->make_worker()->push(std::as_const(image).view(), out.view());
     }
-    if (work->is_whole()) {
-      Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
-      {
-        const Stopwatch watch(busy.filter);
-        work->make_worker()->push(std::as_const(image).view(), out.view());
-      }
-      image = {};
-      write_whole(out, passage, *writer, busy);
-    } else {
-      report.bands = filter_bands(*work, passage, *writer, busy, [&](int, int) {
-        return PictureBand{image.part(0, 0, image.width(), image.height())};
-      });
-    }
+    image = {};
+    Bands(passage, *writer, busy, out).run();
+  } else {
+    report.bands = Bands(passage, *writer, busy, *work, reader, by_rows ? nullptr : &image).run();
   }
   work->finish();
   reader.check_replaced_by(job.out);
@@ -264,7 +299,17 @@ FileReport filter_picture(Passage& passage, Convolver& convolver) {
   report.warnings.insert(report.warnings.end(), reader.warnings().begin(), reader.warnings().end());
   report.warnings.insert(report.warnings.end(), writer->warnings().begin(),
                          writer->warnings().end());
+  report.strategy = convolver_.report().choice.strategy->name;
+  report.device = name_of(convolver_.report().choice.device);
+  if (batch_.selection.is_one) {
+    if (!work->is_whole()) convolver_.add_bands(report.ms.filter, report.bands);
+    report.details = details_of(convolver_.report());
+  }
   return report;
+}
+
+std::optional<int> PictureLane::gpu() const {
+  return gpu_of(convolver_.options().request, this_machine());
 }
 
 }  // namespace convfilt

@@ -104,7 +104,7 @@ void make_place(const std::string& result, const std::string& out) {
 }
 
 /// Filters the pictures of a plan, and keeps the journal and the totals.
-class Run : JobEvents {
+class Run : public JobEvents {
  public:
   using Listener = std::function<void(const PictureOutcome&)>;
 
@@ -112,10 +112,6 @@ class Run : JobEvents {
       : batch_(batch), plan_(plan), crew_(crew), listener_(listener), out_(batch.folder()) {
     for (const std::size_t i : plan.to_filter) jobs_.push_back(plan.list.jobs[i]);
     has_ended_.resize(jobs_.size());
-  }
-
-  RunTotals operator()() {
-    const auto start = Clock::now();
     if (!batch_.selection.is_one) make_folder(out_);
     // One picture has a journal only where it goes on with that of a folder.
     if (!batch_.selection.is_one || batch_.resume) begin_journal();
@@ -123,7 +119,13 @@ class Run : JobEvents {
       note(outcome);
       count(outcome);
     }
-    totals_.device_failures = filter_jobs(jobs_, batch_, crew_, *this);
+  }
+
+  const std::vector<Job>& jobs() const { return jobs_; }
+
+  /// Call it when all jobs have ended that were begun.
+  RunTotals end(std::vector<std::string> device_failures) {
+    totals_.device_failures = std::move(device_failures);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (has_ended_[i]) continue;
       PictureOutcome outcome;
@@ -136,7 +138,7 @@ class Run : JobEvents {
     if (journal_ && totals_.not_begun == 0 &&
         (!batch_.selection.is_one || journal_->is_new() || journal_->before().has_ended))
       journal_->end();
-    totals_.all_ms = ms_since(start);
+    totals_.all_ms = ms_since(start_);
     return totals_;
   }
 
@@ -249,6 +251,7 @@ class Run : JobEvents {
   Crew& crew_;
   const Listener& listener_;
   const std::string out_;
+  const Clock::time_point start_ = Clock::now();
   std::vector<Job> jobs_;
   std::vector<bool> has_ended_;  ///< by job
   std::optional<Journal> journal_;
@@ -292,7 +295,8 @@ std::string settings_of_journal(const Batch& batch) {
 
 RunTotals run(const Batch& batch, const BatchPlan& plan, Crew& crew,
               const std::function<void(const PictureOutcome&)>& on_outcome) {
-  return Run(batch, plan, crew, on_outcome)();
+  Run events(batch, plan, crew, on_outcome);
+  return events.end(filter_jobs(events.jobs(), batch, crew, events));
 }
 
 }  // namespace convfilt

@@ -186,13 +186,8 @@ class Schedule : public Admission {
     for_lanes_.reserve(most_for_lanes());
     for_disk_.reserve(most_io_threads() + most_results() + limits.most_pictures * lanes_left_);
     if (lanes_left_ > 0) returned_.reserve(jobs.size());
-  }
-  ~Schedule() { end_io_threads(); }
-  Schedule(const Schedule&) = delete;
-  Schedule& operator=(const Schedule&) = delete;
-
-  std::vector<std::string> run() {
-    if (jobs_.size() > 1) keep_freed_buffers(threads_, batch_.max_memory > 0);
+    for (auto& lanes : idle_lanes_) lanes.reserve(std::size_t(threads_));
+    if (jobs.size() > 1) keep_freed_buffers(threads_, batch.max_memory > 0);
     if (!gpu_lanes_.empty()) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.
@@ -200,53 +195,21 @@ class Schedule : public Admission {
       allow_open_files(kOthers + kFilesOfLane * gpu_lanes_.size() +
                        kFilesOfThread * rlim_t(threads_));
     }
-    if (arena_) arena_->grow(int(std::min(jobs_.size(), std::size_t(threads_))));
-    do {
-      if (!arena_) {
-        active_ = 1;
-        work();
-        continue;
+    if (arena_) arena_->grow(int(std::min(jobs.size(), std::size_t(threads_))));
+  }
+  ~Schedule() { end_io_threads(); }
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+
+  /// Has workers take pictures, until there are none for them.
+  void run_workers() {
+    arena_->execute([this] {
+      {
+        const std::lock_guard lock(mutex_);
+        start_workers();
       }
-      arena_->execute([this] {
-        {
-          const std::lock_guard lock(mutex_);
-          start_workers();
-        }
-        workers_.wait();
-      });
-    } while (waits_for_more());
-    end_io_threads();
-    if (broken_) std::rethrow_exception(broken_);
-    return gpu_failures_;
-  }
-
- private:
-  bool has_ended() const { return ends_ || batch_.is_stopped(); }
-
-  // The cores.
-
-  bool has_more() const {
-    return !has_ended() && (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
-  }
-
-  /// Waits, while no worker has anything to do, for pictures that lanes give back, memory that they
-  /// free, and results that are being committed. False where nothing is to come.
-  bool waits_for_more() {
-    std::unique_lock lock(mutex_);
-    while (elsewhere_ > 0 && !has_ended() && !(has_news_ && has_more()))
-      changed_.wait_for(lock, kGlance);
-    has_news_ = false;
-    return has_more();
-  }
-
-  /// Needs the lock.
-  void start_workers() {
-    while (active_ < threads_ && has_more()) {
-      workers_.run([this] { work(); });
-      ++active_;
-      // One tries whether a postponed picture fits, and its end starts the rest.
-      if (!postponed_.empty()) return;
-    }
+      workers_.wait();
+    });
   }
 
   /// The next picture; null where the worker is to end, which leaves its core to pictures that are
@@ -268,6 +231,84 @@ class Schedule : public Admission {
     return nullptr;
   }
 
+  /// Filters a picture and commits its result, unless a GPU lane or the disk takes it. False where
+  /// the worker is to end.
+  bool filter(PassagePtr picture) {
+    try {
+      events_.before(picture->outcome);
+      picture->threads = others_wait(*picture) ? 1 : threads_;
+      if (hand_over(picture)) return true;
+      FileReport report;
+      {
+        LanePtr lane = lane_for_this(false);
+        try {
+          report = lane->filter(*picture);
+        } catch (const DeviceError& error) {
+          const std::unique_ptr<Lane> failed(lane.release());
+          report = filter_again(*picture, *failed, error);
+        }
+      }
+      report.why_cpu = std::move(picture->outcome.report.why_cpu);
+      picture->outcome.report = std::move(report);
+      if (commit_elsewhere(picture)) return true;
+      commit(*picture);
+    } catch (const Postponed&) {
+      const std::lock_guard lock(mutex_);
+      if (postponed_.contains(picture->number)) is_trying_ = false;
+      postponed_[picture->number] = std::move(picture);
+      if (memory_ == 0) return true;
+      // Whoever gives memory back starts workers again.
+      --active_;
+      return false;
+    } catch (const Stopped&) {
+      const std::lock_guard lock(mutex_);
+      leave(*picture, false);
+      return true;
+    } catch (...) {
+      fail(picture.get());
+    }
+    if (picture) end(std::move(picture), false);
+    return true;
+  }
+
+  /// Waits, while no worker has anything to do, for pictures that lanes give back, memory that they
+  /// free, and results that are being committed. False where nothing is to come.
+  bool waits_for_more() {
+    std::unique_lock lock(mutex_);
+    while (elsewhere_ > 0 && !has_ended() && !(has_news_ && has_more()))
+      changed_.wait_for(lock, kGlance);
+    has_news_ = false;
+    return has_more();
+  }
+
+  /// Waits for the disk. Says why GPUs were given up; throws the first error that is no picture's.
+  std::vector<std::string> end() {
+    end_io_threads();
+    if (broken_) std::rethrow_exception(broken_);
+    return gpu_failures_;
+  }
+
+ private:
+  bool has_ended() const { return ends_ || batch_.is_stopped(); }
+
+  // The cores.
+
+  bool has_more() const {
+    return !has_ended() && (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
+  }
+
+  /// Needs the lock.
+  void start_workers() {
+    while (active_ < threads_ && has_more()) {
+      workers_.run([this] {
+        for (PassagePtr picture = take(); picture && filter(std::move(picture));) picture = take();
+      });
+      ++active_;
+      // One tries whether a postponed picture fits, and its end starts the rest.
+      if (!postponed_.empty()) return;
+    }
+  }
+
   /// The next in their order; while GPU lanes have as much as they can take, the next that is none
   /// of theirs, so that no core waits for them before it must. Needs the lock.
   PassagePtr begin_next() {
@@ -286,42 +327,6 @@ class Schedule : public Admission {
     return picture;
   }
 
-  void work() {
-    while (PassagePtr picture = take()) {
-      try {
-        filter(picture);
-      } catch (const Postponed&) {
-        const std::lock_guard lock(mutex_);
-        if (postponed_.contains(picture->number)) is_trying_ = false;
-        postponed_[picture->number] = std::move(picture);
-        if (memory_ == 0) continue;
-        // Whoever gives memory back starts workers again.
-        --active_;
-        return;
-      } catch (const Stopped&) {
-        const std::lock_guard lock(mutex_);
-        leave(*picture, false);
-        continue;
-      } catch (...) {
-        fail(picture.get());
-      }
-      if (picture) end(std::move(picture), false);
-    }
-  }
-
-  /// Filters a picture, or hands it to a GPU lane; then it is null, as where its result waits for
-  /// the disk.
-  void filter(PassagePtr& picture) {
-    Passage& passage = *picture;
-    events_.before(passage.outcome);
-    passage.threads = others_wait(passage) ? 1 : threads_;
-    if (hand_over(picture)) return;
-    FileReport report = filter_on(passage, false);
-    report.why_cpu = std::move(passage.outcome.report.why_cpu);
-    passage.outcome.report = std::move(report);
-    if (!commit_elsewhere(picture)) commit(passage);
-  }
-
   /// Whether enough pictures wait to keep every core busy with one of its own. One that has waited
   /// for memory shows that cores are idle.
   bool others_wait(const Passage& picture) {
@@ -329,28 +334,43 @@ class Schedule : public Admission {
     return !postponed_.contains(picture.number) && jobs_.size() - next_ >= std::size_t(threads_);
   }
 
-  /// A lane may compute on a device that fails, which never yields a picture.
-  FileReport filter_on(Passage& passage, bool on_cpu) {
-    std::unique_ptr<Lane> lane = lane_for_this(on_cpu);
-    try {
-      FileReport report = lane->filter(passage);
-      keep(lane, on_cpu);
-      return report;
-    } catch (const DeviceError& error) {
-      const std::optional<int> gpu = on_cpu ? std::nullopt : lane->gpu();
-      if (!gpu || batch_.selection.is_one) throw;
-      return filter_again(passage, *gpu, error);
-    } catch (...) {
-      // A picture that fails says nothing against the plans for the next ones.
-      keep(lane, on_cpu);
-      throw;
+  /// Puts a lane back for the next picture, unless its device has failed.
+  struct PutBack {
+    Schedule* schedule = nullptr;
+    bool on_cpu = false;
+
+    void operator()(Lane* lane) const {
+      std::unique_ptr<Lane> owned(lane);
+      const std::lock_guard lock(schedule->mutex_);
+      if (on_cpu || !schedule->has_failed(*owned))
+        schedule->idle_lanes_[on_cpu].push_back(std::move(owned));
     }
+  };
+  using LanePtr = std::unique_ptr<Lane, PutBack>;
+
+  LanePtr lane_for_this(bool on_cpu) {
+    LaneRequest request{.on_cpu = on_cpu};
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::vector<std::unique_ptr<Lane>>& idle = idle_lanes_[on_cpu]; !idle.empty()) {
+        LanePtr lane(idle.back().release(), {this, on_cpu});
+        idle.pop_back();
+        return lane;
+      }
+      request.failed = failed_gpus_;
+    }
+    request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
+    return {crew_.make_lane(request).release(), {this, on_cpu}};
   }
 
-  FileReport filter_again(Passage& passage, int gpu, const DeviceError& error) {
+  /// Filters a picture on the CPU whose lane has failed: it may compute on a device, which never
+  /// yields a picture then. Needs that exception in flight.
+  FileReport filter_again(Passage& passage, const Lane& lane, const DeviceError& error) {
+    const std::optional<int> gpu = lane.gpu();
+    if (!gpu || batch_.selection.is_one) throw;
     FileReport report;
     try {
-      report = filter_on(passage, true);
+      report = lane_for_this(true)->filter(passage);
     } catch (const UsageError&) {
       // The CPU has no such strategy.
       throw error;
@@ -359,28 +379,8 @@ class Schedule : public Admission {
       report.warnings.push_back(passage.job.in + ": " + error.what() +
                                 "; it was filtered on the CPU");
     else
-      give_up(gpu, error.what());
+      give_up(*gpu, error.what());
     return report;
-  }
-
-  void keep(std::unique_ptr<Lane>& lane, bool on_cpu) {
-    const std::lock_guard lock(mutex_);
-    if (on_cpu || !has_failed(*lane)) idle_lanes_[on_cpu].push_back(std::move(lane));
-  }
-
-  std::unique_ptr<Lane> lane_for_this(bool on_cpu) {
-    LaneRequest request{.on_cpu = on_cpu};
-    {
-      const std::lock_guard lock(mutex_);
-      if (std::vector<std::unique_ptr<Lane>>& idle = idle_lanes_[on_cpu]; !idle.empty()) {
-        std::unique_ptr<Lane> lane = std::move(idle.back());
-        idle.pop_back();
-        return lane;
-      }
-      request.failed = failed_gpus_;
-    }
-    request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
-    return crew_.make_lane(request);
   }
 
   void give_up(int gpu, const std::string& why) {
@@ -775,7 +775,14 @@ int threads_within(std::int64_t max_memory, int threads) {
 
 std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
                                      JobEvents& events, const LaneLimits& limits) {
-  return Schedule(jobs, batch, crew, events, limits).run();
+  Schedule schedule(jobs, batch, crew, events, limits);
+  do {
+    if (jobs.size() > 1)
+      schedule.run_workers();
+    else if (PassagePtr picture = schedule.take())
+      schedule.filter(std::move(picture));
+  } while (schedule.waits_for_more());
+  return schedule.end();
 }
 
 }  // namespace convfilt

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "kernels/registry.hpp"
-#include "kernels/separable/walk/denormal_samples.hpp"
 #include "kernels/separable/walk/mask.hpp"
 #include "tests/support/a_depth.hpp"
 #include "tests/support/compare.hpp"

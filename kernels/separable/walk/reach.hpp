@@ -99,7 +99,7 @@ struct Reach {
 };
 
 /// How a picture is shared out among blocks.
-struct Grid {
+struct BlockGrid {
   int across;  ///< strips side by side
   int rows;    ///< rows of outputs of a block
 };

@@ -11,7 +11,7 @@
 //                   o o o o               they are added to
 //
 //   Long masks leave registers for the sums of few columns, so the lanes of a warp then share row
-//   sums (runs.hpp). Ghost cells beside the picture are first written into its rows' padding.
+//   sums (sums.hpp). Ghost cells beside the picture are first written into its rows' padding.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
 //   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows). Loads from shared memory per output:
@@ -26,7 +26,6 @@
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/plan/ghost_cells.hpp"
 #include "kernels/separable/walk/reach.hpp"
-#include "kernels/separable/walk/runs.hpp"
 #include "kernels/separable/walk/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable::walk {
@@ -35,10 +34,10 @@ namespace {
 /// Copies a strip's rows to shared memory, 16 bytes at a time as they lie in memory, while other
 /// rows are computed. Rows of `in` begin at multiples of 16 bytes and have room for whole ones.
 template <class T, class R>
-class Rows {
+class RowCopies {
  public:
   /// The first row's first sample is (x, y).
-  CONVFILT_DEVICE Rows(const PlaneView<const T>& in, T ghost, Border border, int x, int y)
+  CONVFILT_DEVICE RowCopies(const PlaneView<const T>& in, T ghost, Border border, int x, int y)
       : in_(in),
         ghost_(ghost),
         border_(border),
@@ -113,7 +112,7 @@ class Walk {
 
  public:
   CONVFILT_DEVICE Walk(const PlaneView<const T>& in, const PlaneView<T>& out, T ghost,
-                       Border border, const Grid& grid, const SquareMask& mask)
+                       Border border, const BlockGrid& grid, const SquareMask& mask)
       : mask_(mask),
         words_(shared_words()),
         strip_x_(int(blockIdx.x) * R::kColumns),
@@ -225,7 +224,7 @@ class Walk {
   const int lane_x_;
   const std::ptrdiff_t out_stride_;
   const int rows_;  ///< rows of outputs
-  Rows<T, R> in_rows_;
+  RowCopies<T, R> in_rows_;
   T* to_;  ///< where the next outputs go
   int slot_ = 0, free_slot_ = (kSlots - 1) * R::kSlot;
   typename R::Sums sums_ = {};
@@ -235,7 +234,7 @@ template <class T, int kSide, int kChannels>
 __global__ void __launch_bounds__(Reach<T, kSide, kChannels>::kThreads,
                                   Reach<T, kSide, kChannels>::kShape.warps * 32 /
                                       Reach<T, kSide, kChannels>::kThreads)
-    walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, Grid grid,
+    walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, BlockGrid grid,
                 const SquareMask __grid_constant__ mask) {
   Walk<T, Reach<T, kSide, kChannels>> block(in, out, ghost, border, grid, mask);
   block.walk();
@@ -262,8 +261,8 @@ dim3 block_of(R) {
 }
 
 template <class R, class Kernel>
-Grid grid_for(R reach, Kernel kernel, int width, int height) {
-  Grid grid;
+BlockGrid grid_for(R reach, Kernel kernel, int width, int height) {
+  BlockGrid grid;
   grid.across = ceil_div(width, R::kColumns);
   const auto blocks =
       std::min<std::int64_t>(blocks_at_once(kernel, block_of(reach), R::kBytes),
@@ -313,7 +312,7 @@ class WalkPlan : public DevicePlan {
       const int outputs = R::kRun > 0 ? reached - (mask.side - 1) * step() : out.width;
       const int left = write_sides(in, outputs, ghost_, problem_, mask.dx, step(), stream_);
       const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};
-      const Grid grid = grid_for(reach, kernel, out.width, out.height);
+      const BlockGrid grid = grid_for(reach, kernel, out.width, out.height);
       launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach), R::kBytes,
                     stream_, kernel, samples, out, ghost_, problem_.border, grid, mask);
     });
@@ -338,7 +337,7 @@ template <class T>
 Geometry geometry(const Problem& p) {
   return with_kernel<T>(p.mask.width, 1, [&](auto reach, auto kernel) {
     using R = decltype(reach);
-    const Grid grid = grid_for(reach, kernel, p.out_width(), p.out_height());
+    const BlockGrid grid = grid_for(reach, kernel, p.out_width(), p.out_height());
     Geometry g;
     g.block_columns = 32;
     g.block_rows = R::kShape.beside;

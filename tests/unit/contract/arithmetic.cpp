@@ -1,6 +1,5 @@
 /// The numeric contract's own functions: the integer finish, fixed point, prepared masks, parts.
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/contract/fixed_point.hpp"
 
 #include <doctest/doctest.h>
 

@@ -31,8 +31,8 @@ Image band_of(BandPlan& plan, const Problem& problem, const Image& in, int y, in
   for (int row = first; row <= last; ++row)
     std::memcpy(some.view().row(row - first), in.view().row(row), in.row_bytes());
   Image out(problem.out_width(), rows, in.channels(), in.depth());
-  plan.run_band(BandView<const std::byte>(std::as_const(some).view(), first),
-                BandView<std::byte>(out.view(), y));
+  plan.push(BandView<const std::byte>(std::as_const(some).view(), first),
+            BandView<std::byte>(out.view(), y));
   return out;
 }
 

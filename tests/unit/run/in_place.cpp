@@ -10,7 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
-#include "src/run/passage.hpp"
+#include "src/run/crew.hpp"
 #include "tests/support/gif_files.hpp"
 #include "tests/support/picture_files.hpp"
 
@@ -35,12 +35,12 @@ void filter(const std::string& in, const std::string& out, const Case& what) {
   batch.filter = mask_filter(box_mask(3));
   batch.read.refuse_damaged = !what.is_damaged;
   if (what.extension == "gif") batch.write.format = "png";
-  Convolver convolver(batch.convolver);
+  PictureLane lane(batch, batch.convolver);
   const Job job{in, "", out};
   struct : Admission, JobEvents {
   } none;
   Passage passage(batch, job, none, none);
-  filter_picture(passage, convolver);
+  lane.filter(passage);
   passage.commit();
 }
 

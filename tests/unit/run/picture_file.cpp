@@ -1,5 +1,5 @@
 /// Pictures from file to file, in bands on any number of threads.
-#include "src/run/passage.hpp"
+#include "src/run/crew.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ ConvolverOptions on_the_cpu() {
 
 /// Filters pictures from file to file. A test may hear of what they ask.
 struct Run : Admission, JobEvents {
-  explicit Run(const ConvolverOptions& options = on_the_cpu()) : convolver(options) {
+  explicit Run(const ConvolverOptions& options = on_the_cpu()) : lane(batch, options) {
     batch.convolver = options;
   }
 
@@ -41,7 +41,7 @@ struct Run : Admission, JobEvents {
     batch.filter = std::move(filter);
     Passage passage(batch, job, *this, *this);
     passage.threads = cpu::threads_or_all(threads);
-    FileReport report = filter_picture(passage, convolver);
+    FileReport report = lane.filter(passage);
     if (commits) passage.commit();
     return report;
   }
@@ -53,7 +53,7 @@ struct Run : Admission, JobEvents {
   void before_commit(PictureOutcome&, const FileStamp& stamp) override { on_commit(stamp); }
 
   Batch batch;
-  Convolver convolver;
+  PictureLane lane;
   bool commits = true;
   std::int64_t asked = 0;  ///< bytes of memory
   std::function<void()> on_admit = [] {};

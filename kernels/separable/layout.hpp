@@ -33,7 +33,7 @@ struct KernelMask {
 
 /// A block has `across` strips of kStripColumns samples, each of which `down` warps filter. Between
 /// two barriers it takes a step of step_rows() rows. Places and pitches are in words.
-struct Shape {
+struct BlockLayout {
   int across = 1, down = 1;
   int slots = 1;                     ///< steps of input that are kept: in use or being copied
   int skip_x = 0, skip_y = 0;        ///< taps of weight 0 before the first one, which align fours
@@ -59,10 +59,10 @@ CONVFILT_HD constexpr int low_bits(int i, int n) {
   return i & (n - 1);
 }
 
-/// The shape of a block for samples of sample_bytes bytes, without its block_rows and row_copies.
-inline Shape shape_of(int width, int height, int terms, int dx, int channels, int sample_bytes,
-                      int across, int down, int slots) {
-  Shape s;
+/// The layout of a block for samples of sample_bytes bytes, without its block_rows and row_copies.
+inline BlockLayout layout_of(int width, int height, int terms, int dx, int channels,
+                             int sample_bytes, int across, int down, int slots) {
+  BlockLayout s;
   s.across = across;
   s.down = down;
   s.slots = slots;
@@ -97,21 +97,21 @@ inline Shape shape_of(int width, int height, int terms, int dx, int channels, in
   return s;
 }
 
-/// The shape of which most warps fit an SM. The first among equals is taken, since this order was
+/// The layout of which most warps fit an SM. The first among equals is taken, since this order was
 /// the fastest on an H200 for 9 to 63 taps. Wide blocks of few rows load the fewest samples twice,
 /// and high blocks share a ring.
-inline Shape best_shape(int width, int height, int terms, int dx, int channels, int sample_bytes,
-                        int block_limit, int limit) {
-  constexpr Sides kShapes[] = {{4, 2}, {2, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 4}, {1, 2}, {1, 1}};
+inline BlockLayout best_layout(int width, int height, int terms, int dx, int channels,
+                               int sample_bytes, int block_limit, int limit) {
+  constexpr Sides kLayouts[] = {{4, 2}, {2, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 4}, {1, 2}, {1, 1}};
   constexpr int kEnoughWarps = 16;      // what an SM's registers hold
   constexpr int kReservedBytes = 1024;  // shared memory that the device reserves for each block
   const bool converts = sample_bytes < 4;
-  Shape best;
+  BlockLayout best;
   int most = -1;
-  for (const auto [across, down] : kShapes) {
+  for (const auto [across, down] : kLayouts) {
     if (converts && across == 4) continue;
     const int slots = converts ? 2 : 1;
-    const auto s = shape_of(width, height, terms, dx, channels, sample_bytes, across, down, slots);
+    const auto s = layout_of(width, height, terms, dx, channels, sample_bytes, across, down, slots);
     const int bytes = s.words * 4;
     const int blocks = bytes > block_limit ? 0 : limit / (bytes + kReservedBytes);
     const int warps = std::min(kEnoughWarps, blocks * s.warps());
