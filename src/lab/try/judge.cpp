@@ -12,7 +12,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 #include "src/base/suggest.hpp"
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 #include "src/lab/try/gpu_program.hpp"
 #include "src/lab/try/launch_check.hpp"
 #include "src/lab/try/pixels.hpp"
@@ -845,7 +845,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
   ++gpu.score.right;
   gpu.width = size.width;
   gpu.height = size.height * size.depth;
-  const double ms = spread_of(run.ms).median;
+  const double ms = quartiles_of(run.ms).median;
   gpu.times = {{kernel.kernel, ms, run.copy_ms > 0 ? ms / run.copy_ms : 0}};
   if (is_textbooks(task))
     for (TimeRow& row : time_textbook(large, wish.device.ordinal, kRepeats))
