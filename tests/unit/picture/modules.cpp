@@ -1255,7 +1255,7 @@ TEST_CASE("the module for JPEG XL does its loops on the program's threads") {
   if (load(modules_folder() + "/libconvfilt_jxl.so").empty()) return;
   const CodecModule& module = load_module(modules_folder(), "jxl");
   REQUIRE(module.parallel_for);
-  CHECK(*module.parallel_for == &cpu::parallel_for);
+  CHECK((*module.parallel_for == cpu::parallel_for));
 }
 
 TEST_CASE("a module that is missing, no module, or of another version") {
