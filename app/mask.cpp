@@ -19,6 +19,7 @@
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/base/terminal.hpp"
+#include "src/filter/picture_mask.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/response.hpp"
@@ -27,8 +28,8 @@ namespace convfilt {
 namespace {
 
 struct MaskCommand : Command {
-  std::string action;  ///< check or show
-  std::string mask;    ///< a path, or a name in filters/
+  std::string action;  ///< check, show or make
+  std::string mask;    ///< a path, or a name in filters/; make: of a formula
   std::string output;  ///< show: a path for a picture of the response; empty = drawn as text
 
   // The picture and the machine for which check says what auto takes.
@@ -36,8 +37,12 @@ struct MaskCommand : Command {
   int width = 1920, height = 1080, channels = 3;
   std::vector<Depth> depths{std::begin(kDepths), std::end(kDepths)};
 
+  FilterValues values;  ///< of the formula
+
   void run() override;
 };
+
+const Words kActions = {"check", "show", "make"};
 
 constexpr std::size_t kMostShown = 33;  // numbers of a factor
 constexpr int kMostRows = 33;           // of a grid of weights
@@ -353,12 +358,22 @@ void show(const Mask& mask, const MaskCommand& command) {
   print_text(text);
 }
 
+/// The mask as a grid in the grammar of filters/README.md.
+std::string grid_of(const Mask& mask) {
+  std::string text = "name: " + mask.name + "\nscale: " + print_number(mask.divisor) + "\n";
+  for (int j = 0; j < mask.height; ++j)
+    for (int i = 0; i < mask.width; ++i)
+      text += print_number(mask.weight(i, j)) + (i + 1 < mask.width ? ' ' : '\n');
+  return text;
+}
+
 void MaskCommand::run() {
   if (!output.empty()) {
     check_keeps_mask(mask, output);
     check_output(mask, output, {}, true);
   }
-  const Mask loaded = load_mask(mask);
+  if (action == "make") return print_result(grid_of(make_mask_of(mask, values)));
+  const Mask loaded = text_or_picture_mask(mask);
   if (action == "show") return show(loaded, *this);
   print_text(check_text(loaded, *this));
   if (const std::string refusal = refusal_of(loaded, depths); !refusal.empty())
@@ -367,10 +382,12 @@ void MaskCommand::run() {
 
 void declare(Binder& binder, MaskCommand& command) {
   binder.positional("ACTION", command.action,
-                    "check: size, sum, rank, exactness, and what auto takes. show: weights and "
-                    "response",
-                    true, {"check", "show"});
-  binder.positional("MASK", command.mask, "A text file, or a name (convfilt list masks)");
+                    "check: facts, and what auto takes. show: weights and response. make: print a "
+                    "mask by formula, as text",
+                    true, kActions);
+  binder.positional("MASK", command.mask,
+                    "A file, or a name (convfilt list masks). A text or a picture; with make, " +
+                        listed(words_of(mask_lines()), "or"));
   binder.group("For check", true);
   const auto read_size = [&](const std::string& word) {
     const Extent size = size_in(word);
@@ -381,15 +398,17 @@ void declare(Binder& binder, MaskCommand& command) {
   binder.option("--size", "WxH", read_size,
                 "Size of the picture that auto is asked about (default 1920x1080)");
   binder.list("--depth", command.depths, choices_of(kDepths),
-              "Depths of its samples, commas between (default: each)");
+              "Depths of its samples (default: each). Commas between");
   binder.choice("--channels", command.channels, kChannels, "1, or 3 for colour");
   binder.option("--device", "NAME", command.request.device, "Where to compute (default auto)",
                 device_names());
   binder.group("For show", true);
   binder.option("--output", "FILE", command.output,
                 "Write a picture of the response instead of the drawing");
+  binder.group("For make", true);
+  for (const FilterOption& option : mask_options()) declare(binder, option, command.values);
   binder.then([&command] {
-    require_choice("action", command.action, {"check", "show"});
+    require_choice("action", command.action, kActions);
     if (command.action == "check") return check_names(command.request, this_machine());
     require(command.output != "-",
             "--output: the text goes to standard output; name a file, e.g. --output response.png");
@@ -403,14 +422,14 @@ void declare(Binder& binder, MaskCommand& command) {
 }  // namespace
 
 const OtherCommand kMask{
-    {"mask", "Describe a mask: size, sum, rank, exactness, weights, response",
-     "Check a mask: its size, sum, rank and factors, whether its weights are exact,\n"
-     "and what auto takes for it; or show its weights, and how strongly it passes\n"
-     "waves of each frequency.\n",
+    {"mask", "Describe a mask: size, rank, exactness, response; or make one",
+     "Check a mask: size, rank, exactness, and what auto takes for it; show its\n"
+     "weights, and how it passes waves of each frequency; or print one by a formula.\n",
      "  convfilt mask check my-mask.txt\n"
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
      "  convfilt mask show sobel_x\n"
-     "  convfilt mask show log5 --output log5-response.png\n"},
+     "  convfilt mask show log5 --output log5-response.png\n"
+     "  convfilt mask make gabor --sigma 4 --wavelength 8 --angle 45 >gabor.txt\n"},
     declare_as<MaskCommand>};
 
 }  // namespace convfilt

@@ -29,8 +29,7 @@ constexpr const char* kOwnTiles =
     "--table: tiles are in its own list, and overlap takes --block, --part and --domain alone; "
     "leave out other settings";
 constexpr const char* kOfCheck =
-    "--size, --depth, --channels, --device: mask check takes these, mask show takes none; leave "
-    "them out";
+    "--size, --depth, --channels, --device: only mask check takes these; leave them out";
 
 using ClashesByCommand = std::map<std::string, std::vector<Clash>, std::less<>>;
 
@@ -63,12 +62,12 @@ const ClashesByCommand kClashes = {
      }},
     {"mask",
      {
-         {"ACTION=check", "--output",
-          "--output: mask show draws a picture, mask check does not; leave it out"},
-         {"ACTION=show", "--size", kOfCheck},
-         {"ACTION=show", "--depth", kOfCheck},
-         {"ACTION=show", "--channels", kOfCheck},
-         {"ACTION=show", "--device", kOfCheck},
+         {"ACTION=check|make", "--output",
+          "--output: only mask show draws a picture; leave it out"},
+         {"ACTION=show|make", "--size", kOfCheck},
+         {"ACTION=show|make", "--depth", kOfCheck},
+         {"ACTION=show|make", "--channels", kOfCheck},
+         {"ACTION=show|make", "--device", kOfCheck},
      }},
     {"compare",
      {
@@ -120,6 +119,13 @@ ClashesByCommand all_clashes() {
     all["compare"].push_back({"--from", option,
                               "--from: nothing is measured; leave out IN and all options that "
                               "choose what to measure"});
+  for (const FilterOption& option : mask_options()) {
+    const auto lacks = [&](const MaskLine& line) { return line.lacks(option.name); };
+    const std::string refusal = option.name + ": mask make takes it for " +
+                                option.text.substr(0, option.text.find(':')) + "; leave it out";
+    all["mask"].push_back({"ACTION=check|show", option.name, refusal});
+    all["mask"].push_back({"MASK=" + those(mask_lines(), lacks), option.name, refusal});
+  }
   Words commands = {"explain"};
   for (const FilterLine& filter : filters()) {
     commands.emplace_back(filter.help.name);

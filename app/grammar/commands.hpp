@@ -38,6 +38,9 @@ CommandPtr declare_as(Binder& binder) {
   return command;
 }
 
+/// Binds an option to its value; help has its bounds and its default.
+void declare(Binder& binder, const FilterOption& option, FilterValues& values);
+
 /// Binds a filter's options. `command` has no values yet, and must outlive the binder.
 void declare(Binder& binder, FilterCommand& command);
 

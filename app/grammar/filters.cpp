@@ -1,12 +1,21 @@
 #include "app/grammar/filters.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "src/base/suggest.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mask.hpp"
-#include "src/mask/file.hpp"
+#include "src/filter/picture_mask.hpp"
+#include "src/filter/sharpen.hpp"
 #include "src/mask/make.hpp"
+#include "src/mask/shapes.hpp"
 
 namespace convfilt {
 namespace {
+
+constexpr Bounds<double> kAngles{-360, 360};
 
 FilterOption number(const char* name, const char* letters, std::optional<double> usual,
                     const Bounds<double>& bounds, const char* text) {
@@ -18,14 +27,56 @@ FilterOption whole(const char* name, const char* letters, std::optional<double> 
   return {name, letters, text, bounds, usual, true};
 }
 
+/// A number with a second one behind the mark.
+FilterOption pair(FilterOption option, char mark, const Bounds<double>& second) {
+  option.mark = mark;
+  option.second = second;
+  return option;
+}
+
 FilterOption word(const char* name, const Words& words, const char* text) {
   return {.name = name, .letters = "NAME", .text = text, .words = words};
 }
 
 FilterOption mask_argument() {
-  return {
-      .name = "MASK", .letters = "MASK", .text = "A text file, or a name (convfilt list masks)"};
+  return {.name = "MASK",
+          .letters = "MASK",
+          .text =
+              "A file, or a name (convfilt list masks). A text of numbers, or a picture, whose "
+              "weights are its luma over their sum"};
 }
+
+Mask blur_mask(const FilterValues& values) {
+  if (values.has("--box")) return box_mask(int(values.number("--box")));
+  if (values.has("--binomial")) return binomial_mask(int(values.number("--binomial")));
+  if (values.has("--disk")) return disk_mask(values.number("--disk"));
+  if (values.has("--motion"))
+    return motion_mask(values.number("--motion"), values.second("--motion", 0));
+  const double across = values.number("--sigma");
+  return gaussian_mask(across, values.second("--sigma", across));
+}
+
+FilterPtr sharpen(const FilterValues& values) {
+  const double sigma = values.number("--sigma");
+  SharpenOptions options{
+      values.number("--amount"), values.number("--threshold"), {}, int(std::ceil(sigma))};
+  if (values.has("--halo-limit")) options.halo_limit = values.number("--halo-limit");
+  if (options.threshold > 0 || options.halo_limit)
+    return sharpen_filter(values.finished(gaussian_mask(sigma)), options);
+  return mask_filter(values.finished(sharpen_mask(options.amount, sigma)));
+}
+
+/// A clash for each two of the options, of which a command takes one.
+std::vector<Clash> one_of(const Words& options, const std::string& rule) {
+  std::vector<Clash> clashes;
+  for (std::size_t i = 0; i < options.size(); ++i)
+    for (std::size_t j = i + 1; j < options.size(); ++j)
+      clashes.push_back({options[i], options[j], options[i] + ", " + options[j] + ": " + rule});
+  return clashes;
+}
+
+constexpr const char* kNoFull =
+    "--threshold, --halo-limit: they sharpen the picture's own pixels; leave out --mode=full";
 
 FilterPtr find_edges_of(const FilterValues& values) {
   EdgeOptions edge{values.word("--method"), values.word("--direction"), {}};
@@ -46,32 +97,54 @@ bool has_one_mask(const EdgeMethod& method) {
 // A filter is one entry: its name, what help says, its options, what makes it, and which of its
 // options exclude each other, if any do.
 const FilterLine kFilters[] = {
-    {{"blur", "Gaussian blur, or the mean of a box",
-      "Blur a picture with a Gaussian, or with a box.\n",
+    {{"blur", "Blur: Gaussian, box, disk, motion, binomial",
+      "Blur a picture with a Gaussian, a box, a disk, a line or binomial weights.\n",
       "  convfilt blur photo.jpg soft.jpg                 Gaussian, sigma 2\n"
       "  convfilt blur photo.jpg backdrop.jpg --sigma 40\n"
+      "  convfilt blur photo.jpg lens.jpg --disk 8        out of focus\n"
+      "  convfilt blur photo.jpg fast.jpg --motion 25@30  a camera that moves\n"
       "  convfilt blur scan.tif mean.tif --box 9          mean of 9x9 pixels\n"
       "  convfilt blur photos/ out/ -r                    a folder, and those in it\n"},
-     {number("--sigma", "S", 2, {0, kMaxSigma, true}, "Sigma of the Gaussian, in pixels"),
-      whole("--box", "N", {}, {1, kMaxMaskSide}, "Take the mean of a box of NxN pixels instead")},
-     [](const FilterValues& values) {
-       return mask_filter(values.finished(values.has("--box")
-                                              ? box_mask(int(values.number("--box")))
-                                              : gaussian_mask(values.number("--sigma"))));
-     },
-     {{"--sigma", "--box", "--sigma, --box: a blur has one of the two; leave out the other"}}},
+     {pair(number("--sigma", "X[,Y]", 2, {0, kMaxSigma, true},
+                  "Sigma of the Gaussian, in pixels. Y is for columns, if it differs; one of two "
+                  "may be 0"),
+           ',', {0, kMaxSigma}),
+      whole("--box", "N", {}, {1, kMaxMaskSide}, "Mean of a box of NxN pixels"),
+      number("--disk", "RADIUS", {}, {0.5, kMaxDiskRadius},
+             "Mean of a disk, as a lens has it. Pixels at the rim count by the share that lies "
+             "inside"),
+      pair(number("--motion", "LENGTH[@A]", {}, {1, kMaxMotion},
+                  "Mean along a line, as of motion. The line is a pixel wide; A is its angle in "
+                  "degrees, counter-clockwise from a row (default 0)"),
+           '@', kAngles),
+      whole("--binomial", "N", {}, {1, kMaxBinomialSide},
+            "Binomial weights for NxN pixels. They are nearly a Gaussian, of sigma "
+            "sqrt(N - 1) / 2")},
+     [](const FilterValues& values) { return mask_filter(values.finished(blur_mask(values))); },
+     one_of({"--sigma", "--box", "--disk", "--motion", "--binomial"},
+            "a blur has one of the two; leave out the other")},
     {{"sharpen", "Unsharp mask: add what a blur takes away",
       "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes\n"
       "away.\n",
       "  convfilt sharpen photo.jpg crisp.jpg\n"
       "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"
+      "  convfilt sharpen night.jpg crisp.jpg --threshold 3 --halo-limit 10\n"
       "  convfilt sharpen scan.png local.png --sigma 10   contrast of larger things\n"},
      {number("--amount", "A", 1, {0, kMaxAmount}, "How much to add"),
-      number("--sigma", "S", 1, {0, kMaxSigma, true}, "Size of the details, in pixels")},
-     [](const FilterValues& values) {
-       return mask_filter(
-           values.finished(sharpen_mask(values.number("--amount"), values.number("--sigma"))));
-     }},
+      number("--sigma", "S", 1, {0, kMaxSigma, true}, "Size of the details, in pixels"),
+      number("--threshold", "T", 0, {0, 255},
+             "Difference that stays as it is, so that noise does. Larger ones count by what is "
+             "beyond T: add A * (d - T), where d is the sample less the blur. T is in steps of 8 "
+             "bits: 257 T for 16 bits, T/255 for floats"),
+      number(
+          "--halo-limit", "P", {}, {0, 1000},
+          "Percent by which results may leave the range of their neighbours. It is of the distance "
+          "from the least to the largest of the samples within S pixels, rounded up")},
+     sharpen,
+     {{"--threshold", "--mode=full", kNoFull},
+      {"--halo-limit", "--mode=full", kNoFull},
+      {"--codec=gpu", "--threshold"},
+      {"--codec=gpu", "--halo-limit"}}},
     {{"edge", "Find edges: Sobel, Scharr, Prewitt, Laplacian, LoG",
       "Find edges: bright where a colour changes fast, black where it does not.\n",
       "  convfilt edge photo.jpg edges.png                length of the Sobel gradient\n"
@@ -79,7 +152,7 @@ const FilterLine kFilters[] = {
       "  convfilt edge photo.jpg blobs.png --method log --sigma 3\n"},
      {word("--method", words_of(kEdgeMethods), "Masks that find edges"),
       number("--sigma", "S", {}, {0, kMaxSigma, true},
-             "Sigma of --method=log, in pixels (default 1.4)"),
+             "Sigma of --method=log, in pixels, by default 1.4"),
       word("--direction", {"both", "x", "y"}, "Direction of the changes to find")},
      find_edges_of,
      {{"--region", "--luma=true"},
@@ -87,13 +160,46 @@ const FilterLine kFilters[] = {
       {"--direction=x|y", "--method=" + those(kEdgeMethods, has_one_mask), "",
        EdgeOptions{}.method}}},
     {{"apply", "Apply any mask: from a text file, or a mask by name",
-      "Apply a mask: a text file of numbers, a row on each line, or a mask by name.\n",
+      "Apply a mask: a text file of numbers, a row on each line; a picture; or a mask\n"
+      "by name.\n",
       "  convfilt apply emboss3 photo.jpg relief.png\n"
       "  convfilt apply my-mask.txt photo.jpg out.png     grammar: filters/README.md\n"
+      "  convfilt apply psf.png photo.jpg out.jpg --flip  luma of a picture, convolved\n"
       "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
      {mask_argument()},
      [](const FilterValues& values) {
-       return mask_filter(values.finished(load_mask(values.word("MASK"))));
+       return mask_filter(values.finished(text_or_picture_mask(values.word("MASK"))));
+     }},
+};
+
+const FilterOption kMaskOptions[] = {
+    pair(number("--sigma", "X[,Y]", {}, {0, kMaxSigma, true},
+                "pixels. Y is for columns, and gaussian alone has it; one of two may be 0"),
+         ',', {0, kMaxSigma}),
+    number("--outer", "S", {}, {0, kMaxSigma, true}, "pixels. The sigma of what is taken away"),
+    whole("--side", "N", {}, {1, kMaxBinomialSide}, "pixels"),
+    number("--radius", "R", {}, {0.5, kMaxDiskRadius}, "pixels"),
+    number("--length", "L", {}, {1, kMaxMotion}, "pixels"),
+    number("--angle", "A", 0, kAngles, "degrees. Counter-clockwise from a row"),
+    number("--wavelength", "L", {}, {2, kMaxMaskSide}, "pixels"),
+    number("--phase", "P", 0, kAngles, "degrees. 0 is even, and 90 is odd"),
+    number("--aspect", "A", 1, {0.1, 10}, "ratio of sigmas. Along the wave over across"),
+};
+
+using Numbers = std::vector<double>;
+
+const MaskLine kMasks[] = {
+    {"gaussian", {"--sigma"}, [](const Numbers& n) { return gaussian_mask(n.front(), n.back()); }},
+    {"binomial", {"--side"}, [](const Numbers& n) { return binomial_mask(int(n[0])); }},
+    {"disk", {"--radius"}, [](const Numbers& n) { return disk_mask(n[0]); }},
+    {"motion", {"--length", "--angle"}, [](const Numbers& n) { return motion_mask(n[0], n[1]); }},
+    {"highpass", {"--sigma"}, [](const Numbers& n) { return highpass_mask(n[0]); }},
+    {"dog", {"--sigma", "--outer"}, [](const Numbers& n) { return dog_mask(n[0], n[1]); }},
+    {"log", {"--sigma"}, [](const Numbers& n) { return log_mask(n[0]); }},
+    {"gabor",
+     {"--sigma", "--wavelength", "--angle", "--phase", "--aspect"},
+     [](const Numbers& n) {
+       return gabor_mask({n[0], n[1], n[2], n[3], n[4]});
      }},
 };
 
@@ -107,6 +213,37 @@ Mask FilterValues::finished(Mask mask) const {
 
 std::span<const FilterLine> filters() {
   return kFilters;
+}
+
+std::span<const MaskLine> mask_lines() {
+  return kMasks;
+}
+
+std::vector<FilterOption> mask_options() {
+  std::vector<FilterOption> options(std::begin(kMaskOptions), std::end(kMaskOptions));
+  for (FilterOption& option : options) {
+    Words names;
+    for (const MaskLine& line : kMasks)
+      if (!line.lacks(option.name)) names.emplace_back(line.name);
+    option.text = listed(names) + ": " + option.text;
+  }
+  return options;
+}
+
+Mask make_mask_of(const std::string& name, const FilterValues& values) {
+  require_choice("mask to make", name, words_of(kMasks));
+  const MaskLine& line = *std::ranges::find(kMasks, name, &MaskLine::name);
+  Numbers numbers;
+  for (const std::string& option : line.options) {
+    require(values.has(option), "mask make " + name + ": " + option +
+                                    " is missing; convfilt mask "
+                                    "--help says what it is");
+    const Numbers& own = values.numbers.find(option)->second;
+    require(own.size() == 1 || name == "gaussian",
+            option + ": only a gaussian has two; give one number");
+    numbers.insert(numbers.end(), own.begin(), own.end());
+  }
+  return line.make(numbers);
 }
 
 }  // namespace convfilt

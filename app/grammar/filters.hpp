@@ -1,6 +1,7 @@
 /// The filters: a command each, and all that is known of it.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,18 +24,25 @@ struct FilterOption {
   std::optional<double> usual{};  ///< a number's default
   bool is_whole = false;          ///< a number
   Words words{};                  ///< those that it takes, the default first; empty for a number
+  char mark = 0;                  ///< a second number may stand behind it; 0: there is none
+  Bounds<double> second{};        ///< of that one
 
   bool is_argument() const { return !name.starts_with("-"); }
 };
 
 /// The values of a filter's own options, from the command line.
 struct FilterValues {
-  std::map<std::string, double, std::less<>> numbers;  ///< by the option's name
+  std::map<std::string, std::vector<double>, std::less<>> numbers;  ///< by the option's name
   std::map<std::string, std::string, std::less<>> words;
   bool flip = false, normalize = false;
 
   bool has(std::string_view option) const { return numbers.contains(option); }
-  double number(std::string_view option) const { return numbers.find(option)->second; }
+  double number(std::string_view option) const { return numbers.find(option)->second.front(); }
+  /// The number behind the option's mark.
+  double second(std::string_view option, double otherwise) const {
+    const std::vector<double>& both = numbers.find(option)->second;
+    return both.size() > 1 ? both[1] : otherwise;
+  }
   const std::string& word(std::string_view option) const { return words.find(option)->second; }
 
   /// The mask as --normalize and --flip want it.
@@ -51,5 +59,22 @@ struct FilterLine {
 };
 
 std::span<const FilterLine> filters();
+
+/// A mask by formula, for `mask make`.
+struct MaskLine {
+  std::string_view name;
+  Words options;
+  Mask (*make)(const std::vector<double>& numbers);  ///< of all options
+
+  bool lacks(const std::string& option) const { return std::ranges::count(options, option) == 0; }
+};
+
+std::span<const MaskLine> mask_lines();
+
+/// The options of all; each text begins with the names of the masks that take it.
+std::vector<FilterOption> mask_options();
+
+/// Throws UsageError for a name that no line has, and for an option that is missing.
+Mask make_mask_of(const std::string& name, const FilterValues& values);
 
 }  // namespace convfilt

@@ -14,28 +14,16 @@
 namespace convfilt {
 namespace {
 
-/// The option of one filter, with its bounds and its default in the text.
-void bind(Binder& binder, const FilterOption& option, FilterValues& values) {
-  const std::string& name = option.name;
-  if (option.is_argument()) return binder.positional(name.c_str(), values.words[name], option.text);
-  if (!option.words.empty()) {
-    std::string& word = values.words[name] = option.words.front();
-    Choices<std::string> choices;
-    for (const std::string& each : option.words) choices.emplace_back(each, each);
-    return binder.choice(name, word, choices, option.text);
-  }
-  std::string text = option.text;
-  if (option.usual) {
-    values.numbers[name] = *option.usual;
-    text = with_default(text + ", " + limits_of(option.bounds), shown(*option.usual));
-  }
-  const auto read = [&values, option](const std::string& word) {
-    const auto& [least, most, above] = option.bounds;
-    values.numbers[option.name] =
-        option.is_whole ? number_in<int>(option.name, word, {int(least), int(most), above})
-                        : number_in(option.name, word, option.bounds);
-  };
-  binder.option(name, option.letters.c_str(), read, text);
+/// Reads the option's number, and the second one behind its mark.
+std::vector<double> numbers_of(const FilterOption& option, const std::string& word) {
+  auto [least, most, above] = option.bounds;
+  if (option.is_whole)
+    return {double(number_in<int>(option.name, word, {int(least), int(most), above}))};
+  const std::size_t mark = option.mark ? word.find(option.mark) : word.npos;
+  if (mark == word.npos) return {number_in(option.name, word, option.bounds)};
+  if (option.mark == ',') above = false;  // one of a pair may be 0
+  return {number_in<double>(option.name, word.substr(0, mark), {least, most, above}),
+          number_in(option.name, word.substr(mark + 1), option.second)};
 }
 
 /// IN and OUT, and where they are folders.
@@ -176,10 +164,31 @@ void file_options(Binder& binder, Batch& batch) {
 
 }  // namespace
 
+void declare(Binder& binder, const FilterOption& option, FilterValues& values) {
+  const std::string& name = option.name;
+  if (option.is_argument()) return binder.positional(name.c_str(), values.words[name], option.text);
+  if (!option.words.empty()) {
+    std::string& word = values.words[name] = option.words.front();
+    Choices<std::string> choices;
+    for (const std::string& each : option.words) choices.emplace_back(each, each);
+    return binder.choice(name, word, choices, option.text);
+  }
+  const std::string first = first_sentence(option.text) + ", " + limits_of(option.bounds);
+  std::string text = first + option.text.substr(first_sentence(option.text).size());
+  if (option.usual) {
+    values.numbers[name] = {*option.usual};
+    text = with_default(text, shown(*option.usual));
+  }
+  const auto read = [&values, option](const std::string& word) {
+    values.numbers[option.name] = numbers_of(option, word);
+  };
+  binder.option(name, option.letters.c_str(), read, text);
+}
+
 void declare(Binder& binder, FilterCommand& command) {
   const auto names = std::make_shared<Names>();
   for (const FilterOption& option : command.line->options)
-    if (option.is_argument()) bind(binder, option, command.values);
+    if (option.is_argument()) declare(binder, option, command.values);
   // With --files-from or -o there may be one name, or none.
   binder.more(names->more);
   binder.positional("IN", names->in, "Picture or folder to read; - is standard input", false);
@@ -191,7 +200,7 @@ void declare(Binder& binder, FilterCommand& command) {
   title[0] = char(std::toupper(static_cast<unsigned char>(title[0])));
   binder.group(title.c_str(), true);
   for (const FilterOption& option : command.line->options)
-    if (!option.is_argument()) bind(binder, option, command.values);
+    if (!option.is_argument()) declare(binder, option, command.values);
 
   ConvolverOptions& convolver = command.batch.convolver;
   Request& request = convolver.request;

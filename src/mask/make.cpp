@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,9 +64,91 @@ std::vector<double> outer_product(const std::vector<double>& column,
 }  // namespace
 
 Mask gaussian_mask(double sigma) {
-  const int side = 2 * radius_for(sigma) + 1;
-  const std::vector<double> line = gaussian_samples(sigma, side);
-  return make_mask(name_with("gaussian", sigma), side, side, outer_product(line, line));
+  return gaussian_mask(sigma, sigma);
+}
+
+Mask gaussian_mask(double sigma_x, double sigma_y) {
+  if (sigma_x == 0 && sigma_y == 0) radius_for(0);  // throws
+  const auto line = [](double sigma) {
+    return sigma == 0 ? std::vector<double>{1} : gaussian_samples(sigma, 2 * radius_for(sigma) + 1);
+  };
+  const std::vector<double> row = line(sigma_x), column = line(sigma_y);
+  std::string name = name_with("gaussian", sigma_x);
+  if (sigma_x != sigma_y) name += "," + print_number(sigma_y);
+  return make_mask(std::move(name), int(row.size()), int(column.size()),
+                   outer_product(column, row));
+}
+
+Mask binomial_mask(int side) {
+  if (side < 1 || side > kMaxBinomialSide)
+    throw UsageError("a binomial mask of side " + std::to_string(side) +
+                     " is impossible; give a side of 1 to " + std::to_string(kMaxBinomialSide));
+  std::vector<double> line{1};
+  for (int k = 1; k < side; ++k) line.push_back(line.back() * (side - k) / k);
+  return normalized(
+      make_mask("binomial" + std::to_string(side), side, side, outer_product(line, line)));
+}
+
+Mask highpass_mask(double sigma) {
+  Mask mask = gaussian_mask(sigma);
+  mask.name = name_with("highpass", sigma);
+  for (double& weight : mask.weights) weight = -weight;
+  mask.weights[mask.weights.size() / 2] += 1;
+  return mask;
+}
+
+Mask dog_mask(double sigma, double outer) {
+  Mask mask = gaussian_mask(outer);
+  const Mask inner = gaussian_mask(sigma);
+  if (!(sigma < outer))
+    throw UsageError("sigma " + print_number(outer) +
+                     " of the outer Gaussian is impossible; give one above " + print_number(sigma) +
+                     ", that of the inner one");
+  mask.name = name_with("dog", sigma) + "," + print_number(outer);
+  const int margin = (mask.width - inner.width) / 2;
+  for (double& weight : mask.weights) weight = -weight;
+  for (int y = 0; y < inner.height; ++y)
+    for (int x = 0; x < inner.width; ++x)
+      mask.weights[std::size_t(y + margin) * mask.width + (x + margin)] += inner.weight(x, y);
+  return mask;
+}
+
+Mask gabor_mask(const Gabor& gabor) {
+  const auto refuse = [](const std::string& what, double value, const std::string& remedy) {
+    throw UsageError(what + " " + print_number(value) + " is impossible; " + remedy);
+  };
+  if (!(gabor.wavelength >= 2 && gabor.wavelength <= kMaxMaskSide))
+    refuse("wavelength", gabor.wavelength, "give 2 to " + std::to_string(kMaxMaskSide) + " pixels");
+  if (!(gabor.aspect > 0)) refuse("aspect", gabor.aspect, "give one above 0");
+  if (!std::isfinite(gabor.degrees) || !std::isfinite(gabor.phase))
+    throw UsageError("an angle is a number of degrees");
+  const int radius = std::max(radius_for(gabor.sigma), radius_for(gabor.sigma / gabor.aspect));
+  const int side = 2 * radius + 1;
+  const double angle = gabor.degrees * std::numbers::pi / 180;
+  const double phase = gabor.phase * std::numbers::pi / 180;
+  std::vector<double> envelope, wave;
+  double all = 0, waves = 0;
+  for (int y = -radius; y <= radius; ++y)
+    for (int x = -radius; x <= radius; ++x) {
+      const double along = x * std::cos(angle) - y * std::sin(angle);
+      const double aside = x * std::sin(angle) + y * std::cos(angle);
+      const double s = along / gabor.sigma, t = aside * gabor.aspect / gabor.sigma;
+      envelope.push_back(std::exp(-0.5 * (s * s + t * t)));
+      wave.push_back(std::cos(2 * std::numbers::pi * along / gabor.wavelength + phase));
+      all += envelope.back();
+      waves += envelope.back() * wave.back();
+    }
+  double response = 0;
+  for (std::size_t k = 0; k < wave.size(); ++k) {
+    const double weight = envelope[k] * (wave[k] - waves / all);
+    response += weight * wave[k];
+    envelope[k] = weight;
+  }
+  if (!(response > 1e-9 * all))
+    refuse("sigma", gabor.sigma,
+           "a wave of " + print_number(gabor.wavelength) + " pixels needs a larger one");
+  for (double& weight : envelope) weight /= response;
+  return make_mask(name_with("gabor", gabor.sigma), side, side, std::move(envelope));
 }
 
 void check_mask_sides(int width, int height) {

@@ -3,7 +3,8 @@ try apply ./missing.txt samples/camera.png out.png
 try apply missing/box3 samples/camera.png out.png
 try apply filters samples/camera.png out.png
 try apply ./filters samples/camera.png out.png
-try apply samples/camera.png samples/camera.png out.png
+head -c 200 samples/camera.png | tail -c 100 >bytes.txt
+try apply bytes.txt samples/camera.png out.png
 try apply $'a\nb' samples/camera.png out.png
 mkdir mine
 echo '# My own' >mine/mine.txt

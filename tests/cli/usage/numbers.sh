@@ -1,5 +1,5 @@
 # Values that are no numbers, and numbers out of range.
-for sigma in 0 -1 nan inf 1e9 128.01 abc 1,5 0x1 '1 ' ''; do try blur samples/camera.png out.png --sigma "$sigma"; done
+for sigma in 0 -1 nan inf 1e9 128.01 abc 1.5.1 0x1 '1 ' ''; do try blur samples/camera.png out.png --sigma "$sigma"; done
 try sharpen samples/camera.png out.png --sigma 0
 try sharpen samples/camera.png out.png --amount -1
 try sharpen samples/camera.png out.png --amount nan

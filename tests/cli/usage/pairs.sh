@@ -7,7 +7,9 @@ declare -A samples=(
   [compare--weights]="8bit" [explain--arch]="sm_89" [--threads]=2 [--region]="1,1,4,4" [--format]="ppm" [--quality]=90
   [--compression]=3 [--max-pixels]=1000 [--page]=0 [--glob]='*.ppm' [--files-from]=list
   [--name]='{stem}_x{ext}' [--shard]=1/1 [--devices]=all [--max-memory]=1G [--tile]=8 [--outputs]=1 [--block]=64
-  [--part]=5 [--steps]=1 [--sigma]=1 [--box]=3 [--amount]=2 [--mask]=5x1 [try--mask]=box3 [--masks]=3
+  [--part]=5 [--steps]=1 [--sigma]=1 [--box]=3 [--disk]=2 [--motion]=5@30 [--binomial]=3 [--amount]=2
+  [--threshold]=3 [--halo-limit]=10 [--outer]=2 [--side]=3 [--radius]=2 [--length]=4 [--angle]=10 [--wavelength]=5
+  [--phase]=90 [--aspect]=2 [--mask]=5x1 [try--mask]=box3 [--masks]=3
   [--strategies]=cpu,separable [--size]="9x9|8x8,9x9" [explain--size]=99x80 [mask--size]=99x80 [--channels]="3"
   [--repeats]=3 [--patience]=0.01 [--from]=all.json [--picture]=drawn.svg [--plot]= [--csv]= [compare--json]=
   [explain--json]= [--markdown]= [mask--output]=drawn.png [explain--table]="tile=8 mask=5" [explain--at]=100,60 [try--block]=16x16
@@ -115,15 +117,17 @@ pairs() {  # OWN WORD...: all pairs in which an option matches the regular expre
 }
 variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
 # A short run tries one option of each clash, tests/run.sh full all.
-few=. of_blur='^--(sigma|box)=' of_explain=.
+few=. of_blur='^--(sigma|box|disk|motion|binomial)=' of_sharpen='^--(threshold|halo-limit)=' of_explain=.
 if [ "${CONVFILT_TEST_SIZE:-}" != full ]; then
-  few='^--(border|luma|quiet|newer|device)=' of_blur='^--box=' of_explain='^--(table|at)='
+  few='^--(border|luma|quiet|newer|device)=' of_blur='^--disk=' of_sharpen='^--halo-limit=' of_explain='^--(table|at)='
 fi
 pairs "$few" edge in out/
 pairs "$of_blur" blur in out/
+pairs "$of_sharpen" sharpen in out/
 pairs "$of_explain" explain tiled-in
 pairs . mask check gaussian5
 pairs . mask show gaussian5
+pairs . mask make gabor --sigma 3 --wavelength 6
 pairs . try missing.cu
 pairs . merge in
 least=150; [ "$few" = . ] || least=60

@@ -62,7 +62,7 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
         # A border of 1e20 fits its type.
         [[ $message == *"'$value'"* || $message == *[=\ ]"$value:"* || $option = --border-value ]] ||
           fail "$option $value is not shown as written: $message"
-        [[ ! $message =~ 'out of range'|impossible|'not a number' || $message =~ (from|above|of)\ [0-9]|channels ||
+        [[ ! $message =~ 'out of range'|impossible|'not a number' || $message =~ (from|above|of)\ -?[0-9]|channels ||
           $option = --border-value ]] || fail "$option $value: no bounds: $message"
         numbers=$((numbers + 1))
       fi
@@ -81,11 +81,16 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
 }
 variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
 bad_values '.*' blur in/ out/ -q
-bad_values 'amount|sigma' sharpen in/ out/ -q
+bad_values 'amount|sigma|threshold|halo-limit' sharpen in/ out/ -q
 bad_values 'method|direction|sigma' edge in/ out/ -q
 bad_values '.*' compare --size=3x3 --mask=3x3 --repeats=3 --strategies=cpu
 bad_values '.*' explain
-bad_values '.*' mask check gaussian5
+bad_values 'size|depth|channels|device' mask check gaussian5
+bad_values 'sigma|wavelength|angle|phase|aspect' mask make gabor --sigma=3 --wavelength=6
+bad_values 'outer' mask make dog --sigma=1 --outer=2
+bad_values 'side' mask make binomial
+bad_values 'radius' mask make disk
+bad_values 'length' mask make motion
 bad_values '.*' try missing.cu
 bad_values '.*' tune
 [ $wrong -gt 500 ] && [ $checked -gt 250 ] && [ $numbers -gt 100 ] ||

@@ -194,3 +194,88 @@ TEST_CASE("normalized: a gain of 1, integers stay integers, the offset stays") {
   CHECK(nearly.weights[3] / nearly.divisor == doctest::Approx(-1));
   CHECK_THROWS_AS(normal("0"), UsageError);
 }
+
+TEST_CASE("gaussian of two sigmas: the product of its rows and columns, and 0 leaves an axis") {
+  const Mask mask = convfilt::gaussian_mask(3, 0.7);
+  const Mask wide = convfilt::gaussian_mask(3), narrow = convfilt::gaussian_mask(0.7);
+  REQUIRE(mask.width == wide.width);
+  REQUIRE(mask.height == narrow.height);
+  const auto share = [](const Mask& m, int i) {
+    double sum = 0;
+    for (int j = 0; j < m.height; ++j) sum += m.weight(i, j);
+    return sum;
+  };
+  for (int j = 0; j < mask.height; ++j)
+    for (int i = 0; i < mask.width; ++i)
+      CHECK(mask.weight(i, j) == doctest::Approx(share(wide, i) * share(narrow, j)).epsilon(1e-13));
+  CHECK(convfilt::gaussian_mask(3, 0).height == 1);
+  CHECK(convfilt::gaussian_mask(0, 3).width == 1);
+  CHECK(convfilt::gain(convfilt::gaussian_mask(0, 3)) == doctest::Approx(1).epsilon(1e-14));
+  CHECK(convfilt::gaussian_mask(2, 2).name == convfilt::gaussian_mask(2).name);
+  CHECK_THROWS_AS(convfilt::gaussian_mask(0, 0), UsageError);
+  CHECK_THROWS_AS(convfilt::gaussian_mask(-1, 2), UsageError);
+}
+
+TEST_CASE("binomial: convolutions of 1 1, exact to the largest") {
+  for (int side : {1, 2, 3, 5, 12, convfilt::kMaxBinomialSide}) {
+    CAPTURE(side);
+    std::vector<long long> line{1};
+    while (int(line.size()) < side) {
+      line.push_back(0);
+      for (std::size_t k = line.size() - 1; k > 0; --k) line[k] += line[k - 1];
+    }
+    const Mask mask = convfilt::binomial_mask(side);
+    REQUIRE(mask.width == side);
+    for (int j = 0; j < side; ++j)
+      for (int i = 0; i < side; ++i)
+        CHECK((long long)(mask.weight(i, j) / mask.divisor * std::pow(4.0, side - 1)) ==
+              line[std::size_t(i)] * line[std::size_t(j)]);
+    CHECK(convfilt::gain(mask) == 1);
+  }
+  CHECK_THROWS_AS(convfilt::binomial_mask(0), UsageError);
+  CHECK_THROWS_AS(convfilt::binomial_mask(28), UsageError);
+}
+
+TEST_CASE("highpass and difference of Gaussians: what they keep and what they take") {
+  for (double sigma : {0.5, 1.0, 3.0, 20.0}) {
+    CAPTURE(sigma);
+    const Mask gaussian = convfilt::gaussian_mask(sigma);
+    const Mask high = convfilt::highpass_mask(sigma);
+    const Mask dog = convfilt::dog_mask(sigma, 1.6 * sigma);
+    const Mask outer = convfilt::gaussian_mask(1.6 * sigma);
+    const auto wave = [&](double x, double y) { return std::cos(0.9 * x / sigma + 0.3 * y); };
+    CHECK(response(high, wave) == doctest::Approx(1 - response(gaussian, wave)).epsilon(1e-12));
+    CHECK(response(dog, wave) ==
+          doctest::Approx(response(gaussian, wave) - response(outer, wave)).epsilon(1e-12));
+    CHECK(std::abs(convfilt::gain(high)) < 1e-13);
+    CHECK(std::abs(convfilt::gain(dog)) < 1e-13);
+  }
+  CHECK_THROWS_AS(convfilt::dog_mask(2, 2), UsageError);
+  CHECK_THROWS_AS(convfilt::dog_mask(2, 129), UsageError);
+  CHECK_THROWS_AS(convfilt::highpass_mask(0), UsageError);
+}
+
+TEST_CASE("gabor: blind for constants, 1 for its own wave, less for others") {
+  for (double degrees : {0.0, 30.0, 90.0, 135.0})
+    for (double phase : {0.0, 90.0}) {
+      CAPTURE(degrees);
+      CAPTURE(phase);
+      const Mask mask = convfilt::gabor_mask({4, 8, degrees, phase, 0.5});
+      const double angle = degrees * 3.14159265358979323846 / 180,
+                   shift = phase * 3.14159265358979323846 / 180;
+      const auto wave = [&](double turned, double wavelength) {
+        return response(mask, [&](double x, double y) {
+          const double along = x * std::cos(angle + turned) - y * std::sin(angle + turned);
+          return std::cos(2 * 3.14159265358979323846 * along / wavelength + shift);
+        });
+      };
+      CHECK(std::abs(convfilt::gain(mask)) < 1e-13);
+      CHECK(wave(0, 8) == doctest::Approx(1).epsilon(1e-12));
+      CHECK(std::abs(wave(1.5707963, 8)) < 0.05);
+      CHECK(std::abs(wave(0, 3)) < 0.05);
+    }
+  CHECK_THROWS_AS(convfilt::gabor_mask({4, 1.9}), UsageError);
+  CHECK_THROWS_AS(convfilt::gabor_mask({0.01, 8}), UsageError);
+  CHECK_THROWS_AS(convfilt::gabor_mask({4, 8, kNaN}), UsageError);
+  CHECK_THROWS_AS(convfilt::gabor_mask({4, 8, 0, 0, 0}), UsageError);
+}

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/mask/make.hpp"
+#include "src/mask/shapes.hpp"
 #include "src/mask/text.hpp"
 #include "tests/support/mask_text.hpp"
 
@@ -175,6 +177,22 @@ TEST_CASE("a printed mask reads back as the same") {
   Mask odd = grid("1");
   odd.name = "a # b";
   CHECK(convfilt::testing::print_mask(odd).find("name") == std::string::npos);
+}
+
+TEST_CASE("masks by formula are printed and read back as they are") {
+  using namespace convfilt;
+  const std::vector<Mask> masks = {disk_mask(0.5),          disk_mask(7.3),
+                                   motion_mask(12.5, 77),   binomial_mask(27),
+                                   binomial_mask(1),        gaussian_mask(0.1),
+                                   gaussian_mask(2.7),      gaussian_mask(0, 3),
+                                   gaussian_mask(1.1, 2.2), dog_mask(0.7, 3),
+                                   highpass_mask(4),        log_mask(1.4),
+                                   gabor_mask({3, 7, 30}),  gabor_mask({2, 5, 0, 90, 2})};
+  for (const Mask& mask : masks) {
+    CAPTURE(mask.name);
+    CHECK(convfilt::testing::can_be_said(mask.name));
+    check_same(grid(convfilt::testing::print_mask(mask)), mask);
+  }
 }
 
 TEST_CASE("the locale does not matter") {

@@ -1,0 +1,110 @@
+#include "src/filter/sharpen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/filter/mask.hpp"
+#include "src/filter/outer.hpp"
+#include "src/mask/number.hpp"
+#include "src/picture/sample_type.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr int kAlpha = 3;  // the channel
+
+/// The least and the most of the samples around each of a row's pixels.
+struct Limits {
+  std::vector<float> least, most;
+
+  /// For row y of the picture, of which `in` has the rows around.
+  template <class T>
+  void take(BandView<const std::byte> in, int y, int picture_height, int reach) {
+    // Pixels beside the picture change neither.
+    const std::size_t margin = std::size_t(reach) * std::size_t(in.channels);
+    const std::size_t samples = std::size_t(in.width) * std::size_t(in.channels);
+    least.assign(samples + 2 * margin, std::numeric_limits<float>::infinity());
+    most.assign(samples + 2 * margin, -std::numeric_limits<float>::infinity());
+    for (int v = std::max(0, y - reach); v <= std::min(picture_height - 1, y + reach); ++v) {
+      const T* row = row_of<T>(in, v - in.top);
+      for (std::size_t i = 0; i < samples; ++i) {
+        least[margin + i] = std::min(least[margin + i], float(row[i]));
+        most[margin + i] = std::max(most[margin + i], float(row[i]));
+      }
+    }
+    // Each takes in the next pixel's, once for each column of the window but one.
+    const std::size_t pixel = std::size_t(in.channels);
+    for (int k = 0; k < 2 * reach; ++k)
+      for (std::size_t i = 0; i + pixel < least.size(); ++i) {
+        least[i] = std::min(least[i], least[i + pixel]);
+        most[i] = std::max(most[i], most[i + pixel]);
+      }
+  }
+};
+
+std::unique_ptr<Work> begin_sharpen(const Filter& blur, const Shape& in, const Place& place,
+                                    const SharpenOptions& options) {
+  if (place.convolver.options().mode == Mode::full)
+    throw UsageError(
+        "a threshold and a halo limit sharpen the picture's own pixels; leave out --mode=full");
+  auto work = blur.begin({in.width, in.height, in.channels, Depth::f32}, place);
+  const double threshold = options.threshold / 255 * full_range(place.picture_depth) * place.unit;
+  const bool has_alpha = in.channels > kAlpha;
+  const auto enter = [=](const auto* from, int width, float* to) {
+    const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
+    std::copy_n(from, samples, to);
+    // Floats have an alpha from 0 to 1.
+    const float full = float(full_range(in.depth));
+    for (std::ptrdiff_t i = kAlpha; has_alpha && i < samples; i += in.channels) to[i] /= full;
+  };
+  const auto leave = [=, offset_x = work->offset_x]<class T>(const OuterRow<T>& row) {
+    static thread_local Limits limits;
+    const bool limited = options.halo_limit.has_value();
+    if (limited) limits.take<T>(row.in, row.y, in.height, options.reach);
+    const double share = options.halo_limit.value_or(0) / 100;
+    const std::ptrdiff_t left = std::ptrdiff_t(offset_x) * in.channels;
+    const T* from = row.from + left;
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * in.channels; ++i) {
+      const double difference = double(from[i]) - double(row.response[i]);
+      const double beyond = std::max(std::abs(difference) - threshold, 0.0);
+      double value = double(from[i]) + std::copysign(options.amount * beyond, difference);
+      if (limited) {
+        const double least = limits.least[std::size_t(left + i)];
+        const double most = limits.most[std::size_t(left + i)];
+        const double more = share * (most - least);
+        value = std::min(std::max(value, least - more), most + more);
+      }
+      row.to[i] = to_sample<T>(value);
+    }
+    T* to = row.to;
+    for (int x = 0; has_alpha && x < row.width; ++x, from += in.channels, to += in.channels) {
+      const int kept = from[kAlpha] > 0 ? kAlpha : 0;  // the first channel that stays
+      std::copy(from + kept, from + in.channels, to + kept);
+    }
+  };
+  return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+      in, in.channels, place, std::move(work), enter, leave);
+}
+
+}  // namespace
+
+FilterPtr sharpen_filter(Mask blur, const SharpenOptions& options) {
+  std::string text =
+      "sharpen " + print_number(options.amount) + " beyond " + print_number(options.threshold);
+  if (options.halo_limit)
+    text += ", halo limit " + print_number(*options.halo_limit) + " within " +
+            std::to_string(options.reach);
+  return std::make_shared<OuterFilter>(text + ", by a blur", mask_filter(std::move(blur)),
+                                       [options](auto& inner, auto& in, auto& place) {
+                                         return begin_sharpen(inner, in, place, options);
+                                       });
+}
+
+}  // namespace convfilt
