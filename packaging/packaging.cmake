@@ -90,6 +90,13 @@ foreach(component_and_package debian:convfilt library_documents:${library_name} 
     COMPONENT ${component} EXCLUDE_FROM_ALL)
 endforeach()
 
+# OpenCV is loaded when it is used, which dpkg-shlibdeps does not see.
+get_target_property(opencv_file opencv_core LOCATION)
+execute_process(COMMAND dpkg-query -S ${opencv_file} OUTPUT_VARIABLE opencv_package OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+string(REGEX REPLACE ":.*" "" opencv_package "${opencv_package}")
+set(CPACK_DEBIAN_CONVFILT_PACKAGE_DEPENDS "${opencv_package}")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "${opencv_package}")
+
 # A module of codecs is a package by itself, since its libraries bring many others along.
 set(CONVFILT_MODULE_FORMATS_opencv "BMP, JPEG 2000, Radiance HDR and OpenEXR")
 set(CONVFILT_MODULE_FORMATS_gif "GIF")

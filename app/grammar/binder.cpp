@@ -87,7 +87,7 @@ void check_config(const std::string& path, bool is_given) {
 
 /// Warns of variables that set nothing: a name that is nearly one of ours, and that of an option
 /// which has no variable. Scripts have others, so the rest is left alone.
-void warn_of_variables(const std::vector<CommandFacts>& commands) {
+void warn_of_variables() {
   Words found;
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view text = *entry;
@@ -99,9 +99,10 @@ void warn_of_variables(const std::vector<CommandFacts>& commands) {
   for (const char* option : kByVariable) known.push_back(variable_of(option).substr(kOurs.size()));
   std::erase_if(found,
                 [&](const std::string& name) { return std::ranges::count(known, name) > 0; });
+  if (found.empty()) return;
   std::ranges::sort(found);
   Words options;
-  for (const CommandFacts& command : commands)
+  for (const CommandFacts& command : command_facts())
     for (const ArgumentFacts& option : command.options)
       if (option.by_file) options.push_back(option.names.back());
   for (const std::string& name : found) {
@@ -328,7 +329,7 @@ void Binder::parse(const Words& words, std::vector<Default>& defaults) {
     take(defaults);
     const Values all = values();
     const auto quiet = all.find("--quiet");
-    if (quiet == all.end() || quiet->second == "false") warn_of_variables(command_facts());
+    if (quiet == all.end() || quiet->second == "false") warn_of_variables();
   }
   check_clashes(help_.name, values());
   for (const auto& check : checks_) check();

@@ -117,4 +117,12 @@ const char* name() {
 }
 
 }  // namespace convfilt::cpu
+
+// As it is loaded, Highway 1.0 measures how fine its timer is, which takes longer than the rest of
+// a start. The timer is used nowhere here, so the loader gets this answer first.
+namespace hwy::platform {
+std::uint64_t TimerResolution() {
+  return 1;
+}
+}  // namespace hwy::platform
 #endif

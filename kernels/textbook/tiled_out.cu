@@ -121,8 +121,9 @@ std::string note_of(const Geometry& g, Halo halo) {
   const int turns =
       turns_of(halo, {0, 0, g.in_columns, g.in_rows, g.out_columns, g.out_rows, g.block_rows});
   return "Loaded in " + std::to_string(turns) + (turns == 1 ? " turn" : " turns") + " of " +
-         std::to_string(threads) + " threads, " + std::to_string(cells * 100 / (turns * threads)) +
-         " % of which load then." + " Each thread computes " +
+         std::to_string(threads) + " threads, " +
+         std::to_string(cells * 100 / (std::int64_t{turns} * threads)) + " % of which load then." +
+         " Each thread computes " +
          (g.block_rows < g.out_rows
               ? std::to_string(g.out_rows / g.block_rows) + " outputs of one column."
               : "one output.");

@@ -15,9 +15,8 @@ const Strategy* Machine::find(std::string_view name) const {
 }
 
 Machine this_machine() {
-  return {strategies(),      int(std::max(1u, std::thread::hardware_concurrency())),
-          built_with_cuda(), cuda_devices,
-          cuda_fft_missing,  known_profiles};
+  static const int cores = int(std::max(1u, std::thread::hardware_concurrency()));  // reads a file
+  return {strategies(), cores, built_with_cuda(), cuda_devices, cuda_fft_missing, known_profiles};
 }
 
 bool has_cuda(const Machine& machine) {

@@ -79,6 +79,29 @@ strategies() {
 # Names of the strategies that take a mask of any kind; coarse takes only smooth ones.
 strategies_for_any() { strategies | grep -vx coarse; }
 
+# Reads a file into a variable, as NAME=$(<FILE) does, but without a process.
+slurp() {  # NAME FILE
+  IFS= read -rd '' "$1" <"$2" || true
+  while [[ ${!1} = *$'\n' ]]; do printf -v "$1" %s "${!1%$'\n'}"; done
+}
+
+# Reads what completes a command in bash, as `convfilt generate bash` prints it: `options` are its options, and value_of[OPTION]
+# is what completes the value of one that takes a value.
+read_options() {  # COMMAND GENERATED
+  local line name
+  options=()
+  declare -gA value_of=()
+  while IFS= read -r line; do
+    if [[ $line = '      options=('*')' ]]; then
+      line=${line#*\(}
+      read -ra options <<<"${line%)}"
+    elif [[ $line = '        -'*') '*' ;;' ]]; then
+      name=${line%%)*} line=${line#*) }
+      for name in ${name//|/ }; do value_of[$name]=${line% ;;}; done
+    fi
+  done < <(sed -n "/^    $1)\$/,/^      esac/p" <<<"$2")
+}
+
 # Writes the grey picture FILE from rows of numbers on standard input, 8-bit unless the largest value is said.
 pgm() {  # FILE [LARGEST]
   local -a rows

@@ -143,14 +143,20 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
                                         "-I" + folder.string(),
                                         "-I" + root.string(),
                                         "-I" + fs::absolute(kernel_.path).parent_path().string()};
+  // A build folder has the words of CUDA as GCC keeps what it has read.
+  const fs::path read_before = library.parent_path() / "lesson_words.hpp";
+  std::error_code error;
+  const bool is_read = compiler == "c++" && fs::exists(read_before, error);
   const auto compile = [&](std::vector<std::string> more, bool links) {
     std::vector<std::string> words = how;
     words.insert(words.end(), more.begin(), more.end());
+    if (is_read && !links) words.insert(words.end(), {"-include", read_before.string()});
     const fs::path said = folder / "said";
     const ProcessLimits limits{.seconds = 120, .memory_bytes = kMemory};
     Ended ended = run_process(words, said, limits);
     if (ended.code() == 0) return;
     // Errors alone are told.
+    if (is_read && !links) words.resize(words.size() - 2);
     words.push_back("-w");
     if (!links && !ended.timed_out) ended = run_process(words, said, limits);
     if (ended.code() == kNoProgram)
@@ -192,7 +198,7 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
        (folder / "runner.o").string()},
       false);
   refuse_variable_arrays(contents_of(folder / "said"), copy.string());
-  const std::string guard = (root / "src/lab/try/runtime/guard.cpp").string();
+  const std::string guard = (root / "src/lab/try/runtime/guard.s").string();
   compile({guard, (folder / "runner.o").string(), guard, library.string(), "-o",
            (folder / "program").string()},
           true);

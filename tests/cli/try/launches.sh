@@ -13,7 +13,7 @@ wrong templated 's/grid\(\(cols \+/grid((swap +/;s/\(rows \+ block/(cols + block
 wrong launch_fixed 's/grid\(5, 4\)/grid(4, 3)/'
 # The launch and the kernel are both wrong.
 wrong book_const 's/\(width \+ BLOCK_DIM - 1\) \/ BLOCK_DIM/width \/ BLOCK_DIM/;s/float Pvalue = 0.0f/float Pvalue = 1.0f/'
-for name in exact chosen counted; do said homework/launch_$name.cu 3; done
+for name in exact square chosen counted; do said homework/launch_$name.cu 3; done
 kernel() { sed "s|// HERE|$2|;s|y \* width + x\] = |$3] = |" >$1.cu <<'KERNEL'
 // launch: block 16x16
 __constant__ float M[25];

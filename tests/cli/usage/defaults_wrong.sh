@@ -17,6 +17,7 @@ CONVFILT_SIGMA=3 CONVFILT_FILTER=masks CONVFILT_TEST_DEVICES=cpu CONVFILT_DEVIC=
 CONVFILT_BORDR=wrap CONVFILT_SIGMA=3 try blur in.pgm out.pgm -q
 # A mistake in a flag is not put down to a variable that is right.
 CONVFILT_BORDER=wrap try blur in.pgm out.pgm --strategy tield-in
+CONVFILT_DEVICE=cpu try blur in.pgm out.pgm --devices x
 CONVFILT_BORDER=relect try blur in.pgm out.pgm --border wrap
 echo 'border = constant' >c.toml
 try blur in.pgm out.pgm --config c.toml --border-value white

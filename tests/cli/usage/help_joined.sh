@@ -10,11 +10,10 @@ helps() {  # WORD...
 for command in "" $(sed -n 's/^    \([a-z]*\))$/\1/p' <<<"$generated"); do
   convfilt $command --help >help
   convfilt $command -h >screen
-  facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
-  # Its short flags: what takes a value has a case in the completion.
-  letters=
-  for option in $(sed -n 's/^      options=(\(.*\))$/\1/p' <<<"${command:+$facts}"); do
-    [[ $option == -? ]] && ! grep -qF "        $option|" <<<"$facts" && letters+=${option#-}
+  read_options "$command" "$generated"
+  letters=  # its short flags
+  for option in "${options[@]}"; do
+    [[ $option != -? ]] || [ -n "${value_of[$option]-}" ] || letters+=${option#-}
   done
   letters=${letters/h/}
   # Of no command: those of all.

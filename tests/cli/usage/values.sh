@@ -23,22 +23,24 @@ is_new() {  # COMMAND OPTION VALUE
 told_with() {  # PLACE WORD...: the program says what it said before, and the place
   local place=$1 code=0; shift
   "$CONVFILT" "$@" >/dev/null 2>errors </dev/null || code=$?
-  [ "$code:$(<errors)" = "2:convfilt: $place: ${message#convfilt: }" ] ||
-    fail "$place: ${*@Q}: exit $code, $(<errors), not $place and $message"
+  slurp said errors
+  [ "$code:$said" = "2:convfilt: $place: ${message#convfilt: }" ] ||
+    fail "$place: ${*@Q}: exit $code, $said, not $place and $message"
   checked=$((checked + 1))
 }
 bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
-  local own=$1 command=$2 facts option value code message variable word need k
+  local own=$1 command=$2 option value code message variable word need k
   local -a words base=("${@:3}")
   shift
-  facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
-  for option in $(sed -n 's/^      options=(\(.*\))$/\1/p' <<<"$facts"); do
-    [[ $option =~ ^--($own)$ && $option != --config ]] && grep -qE "^        (.*\|)?$option\)" <<<"$facts" || continue
+  read_options "$command" "$generated"
+  for option in "${options[@]}"; do
+    [[ $option =~ ^--($own)$ && $option != --config && -n ${value_of[$option]-} ]] || continue
     # No default names a file to be written.
-    [[ $facts != *"        $option) files=yes"* ]] || continue
+    [ "${value_of[$option]}" != files=yes ] || continue
     echo "${option#--} = '@'" >c.toml
     "$CONVFILT" "$@" --config c.toml >/dev/null 2>errors </dev/null || true
-    ! grep -q 'belongs on the command line' errors || continue
+    slurp message errors
+    [[ $message != *'belongs on the command line'* ]] || continue
     need=${needs[$command$option]-${needs[$option]-}}
     case $command$need in
       explain--strategy=*) need=${need#*=} ;;
@@ -53,7 +55,7 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
       is_new "$command" "$option" "$value" || continue
       code=0
       "$CONVFILT" "$command" "${words[@]}" "$option" "$value" >/dev/null 2>errors </dev/null || code=$?
-      message=$(<errors)
+      slurp message errors
       [ $code = 2 ] || continue
       wrong=$((wrong + 1))
       if [[ $value == 99999999999* ]]; then
@@ -68,7 +70,7 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
       every 3 || continue
       echo "${option#--} = '$value'" >c.toml
       told_with c.toml:1 "$command" "${words[@]}" --config c.toml
-      variable=CONVFILT$(tr a-z- A-Z_ <<<"${option#-}")
+      variable=${option#-} variable=${variable^^} variable=CONVFILT${variable//-/_}
       if [[ -n $value && $variables == *" $variable "* ]]; then
         export "$variable=$value"
         told_with "$variable" "$command" "${words[@]}"

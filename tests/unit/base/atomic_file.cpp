@@ -249,6 +249,18 @@ TEST_CASE("a signal that is ignored, as by nohup, stays so while a file is writt
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("an error before a call does not count for it") {
+  std::FILE* const file = std::tmpfile();
+  const std::vector<unsigned char> bytes = {1, 2, 3};
+  std::vector<unsigned char> back(4);
+  errno = EINTR;
+  CHECK(write_at(fileno(file), 0, bytes));
+  errno = EINTR;
+  CHECK(read_at(fileno(file), 0, back) == 3);
+  CHECK(back == std::vector<unsigned char>{1, 2, 3, 0});
+  std::fclose(file);
+}
+
 TEST_CASE("a file's size is that of its farthest byte, in whatever order it is written") {
   for (const Temporary temporary : kBoth) {
     const TemporaryFolder folder;

@@ -225,11 +225,12 @@ TEST_CASE("edges of translucent pictures in bands keep to the rule of opaque row
 }
 
 TEST_CASE(
-    "with a border that wraps the report names the strategy of opaque rows where there are any") {
+    "the report names the strategy of opaque rows, unless the border wraps and there are none") {
   ConvolverOptions options;
   options.request.device = "cpu";
-  options.border = Border::wrap;
-  for (const int opaque_rows : {0, 20}) {
+  for (const auto& [border, opaque_rows] :
+       {std::pair{Border::wrap, 0}, {Border::wrap, 20}, {Border::replicate, 0}}) {
+    options.border = border;
     Image in = pattern(30, 40, 4, Depth::u8);
     for (int y = 0; y < in.height(); ++y)
       for (int x = 0; x < in.width(); ++x) set_sample(&in, x, y, 3, y < opaque_rows ? 255 : 100);
@@ -246,7 +247,7 @@ TEST_CASE(
         filtered_in_bands(in, *work, 16);
         work->finish();
         // In linear light opaque rows are floats, too.
-        const bool is_direct = opaque_rows > 0 && !linear;
+        const bool is_direct = (opaque_rows > 0 || border != Border::wrap) && !linear;
         CHECK(convolver.report().choice.strategy->name == (is_direct ? "cpu" : "separable"));
       }
     }

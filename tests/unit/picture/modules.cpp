@@ -1211,6 +1211,14 @@ TEST_CASE("headers that promise too much are refused before memory is taken") {
   }
 }
 
+TEST_CASE("a narrow Radiance HDR has rows without run lengths") {
+  if (!has(FormatId::hdr)) return;
+  Bytes bytes = encode(FormatId::hdr, pattern(7, 5, 3, Depth::f32));
+  CHECK(refusal_of(bytes) == "");
+  bytes.pop_back();
+  CHECK(contains(refusal_of(bytes), "ends too early"));
+}
+
 TEST_CASE("what follows the end of a module's picture is damage, unless it is zeros") {
   for (const FormatId format : {FormatId::bmp, FormatId::jxl, FormatId::gif}) {
     if (!has(format)) continue;

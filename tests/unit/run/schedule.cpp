@@ -266,6 +266,35 @@ TEST_CASE("small jobs do not hold back a large one") {
   CHECK(large < 50 + batch.convolver.request.threads);
 }
 
+TEST_CASE("a worker that finds nothing but a job that another tries is there for the next jobs") {
+  constexpr std::size_t kLarge = 8, kSmall = 2;
+  struct World {
+    std::atomic<std::size_t> small{0};
+    std::atomic<bool> is_alone{false};
+  } world;
+  struct TryingLane : Lane {
+    explicit TryingLane(World& all) : world(all) {}
+    FileReport filter(Passage& passage) override {
+      const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+      const bool is_large = passage.number < kLarge;
+      pause();  // the other worker looks for a job meanwhile
+      passage.admission.admit(passage, is_large ? 60 : 10, true);
+      pause();
+      if (is_large) return {};
+      ++world.small;
+      for (int i = 0; i < 2000 && world.small < kSmall; ++i) pause();
+      if (world.small < kSmall) world.is_alone = true;
+      return {};
+    }
+    World& world;
+  };
+  Lanes lanes([&world] { return std::make_unique<TryingLane>(world); });
+  Heard events([](const PictureOutcome&) {});
+  filter_jobs(jobs_of(kLarge + kSmall), batch_on(kSmall, 100), lanes, events);
+  CHECK(world.small == kSmall);
+  CHECK_FALSE(world.is_alone);
+}
+
 TEST_CASE("a job that takes more than there is fails, and ends no other") {
   World world;
   world.work.assign(20, {10, false});

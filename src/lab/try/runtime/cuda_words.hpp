@@ -3,6 +3,11 @@
 /// lesson/machine.cpp answers: so every access to memory is seen, and plain code stays as it is.
 #pragma once
 
+// As in runner.cpp, which may find this file compiled before.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-sra", "no-reorder-blocks")
+#endif
+
 // Headers that a kernel's file may include, so that the words below do not reach into these.
 #include <algorithm>
 #include <cassert>
@@ -279,6 +284,6 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
 #define __restrict__ __restrict
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
-// The linker says where such a section begins and ends; guard.cpp is linked before it and behind.
+// The linker says where such a section begins and ends; guard.s is linked before it and behind.
 #define __shared__ static __attribute__((section("lesson_shared")))
 #define __constant__ static __attribute__((section("lesson_constant"), used))

@@ -17,7 +17,7 @@
 #undef memset
 
 extern "C" {
-// The linker says where sections begin and end, which guard.cpp's bytes do.
+// The linker says where sections begin and end, which guard.s's bytes do.
 extern char __start_lesson_shared[];
 extern char __stop_lesson_shared[];
 extern char __start_lesson_constant[];
