@@ -167,6 +167,7 @@ void file_options(Binder& binder, Batch& batch) {
 void declare(Binder& binder, const FilterOption& option, FilterValues& values) {
   const std::string& name = option.name;
   if (option.is_argument()) return binder.positional(name.c_str(), values.words[name], option.text);
+  if (option.letters.empty()) return binder.flag(name, values.flags[name], option.text);
   if (!option.words.empty()) {
     std::string& word = values.words[name] = option.words.front();
     Choices<std::string> choices;

@@ -26,7 +26,8 @@ struct Place {
   double unit = 1;          ///< what samples were multiplied by, so that offsets of masks are, too
   Depth picture_depth = Depth::u8;  ///< the file's
   const Metadata::Bytes* profile = nullptr;
-  std::string why_whole{};  ///< why the picture must not be cut; empty = it may be
+  std::string why_whole{};      ///< why the picture must not be cut; empty = it may be
+  bool keeps_channels = false;  ///< whether a grey result takes all the picture's channels
 };
 
 /// A filter that has begun on a picture.

@@ -8,14 +8,12 @@
 
 #include "src/base/errors.hpp"
 #include "src/filter/bands.hpp"
+#include "src/filter/luma.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
 
 namespace convfilt {
 namespace {
-
-/// Weights of blue, green and red in luma (ITU-R BT.709).
-constexpr double kLuma[] = {0.0722, 0.7152, 0.2126};
 
 /// A filter around another.
 class OuterFilter final : public Filter {
@@ -153,9 +151,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   refuse_alpha(in, "--luma");
   if (in.channels == 1) return inner.begin(in, place);
   const auto enter = [](const auto* from, int width, float* luma) {
-    for (int x = 0; x < width; ++x, from += 3)
-      luma[x] = float(kLuma[0] * double(from[0]) + kLuma[1] * double(from[1]) +
-                      kLuma[2] * double(from[2]));
+    for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from));
   };
   const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(
                          const float* response, int width, const T* from, const float* luma,
@@ -248,7 +244,9 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
         std::to_string(std::int64_t{region.y} + region.height) + ", and the picture at " +
         std::to_string(in.width) + "," + std::to_string(in.height) + "; name pixels inside it");
   }
-  std::unique_ptr<Work> work = inner.begin(in, place);
+  Place inside = place;
+  inside.keeps_channels = true;
+  std::unique_ptr<Work> work = inner.begin(in, inside);
   if (work->out.channels != in.channels)
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
