@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/cpu/gradient_rows.hpp"
+#include "kernels/cpu/row_buffer.hpp"
 #include "kernels/registry.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
@@ -52,17 +54,33 @@ class EdgeResponses {
   BandView<std::byte> plane(std::size_t mask) { return {planes_[mask].view(), top_}; }
   BandView<std::byte> answers() { return {answers_.view(), top_}; }
 
-  void find_answers(int y) {
-    float* const to = row_of<float>(answers_.view(), y - top_);
-    for (int x = 0; x < result_.width; ++x) to[x] = float(answer(x, y));
+  /// Keeps row y of the answers, for thin ones.
+  void keep_answers(int y) {
+    static thread_local std::vector<double> values;
+    take_answers(y, values);
+    std::ranges::copy(values, row_of<float>(answers_.view(), y - top_));
   }
 
-  double answer(int x, int y) const {
-    if (edges_.options.kind == EdgeKind::compass) return std::max(at(strongest(x, y), x, y), 0.0);
-    const double first = std::abs(at(0, x, y));
-    if (planes_.size() == 1) return first;
-    const double second = at(1, x, y);
-    return std::sqrt(first * first + second * second);
+  /// values = the answers in row y.
+  void take_answers(int y, std::vector<double>& values) const {
+    values.resize(std::size_t(result_.width));
+    const bool is_compass = edges_.options.kind == EdgeKind::compass;
+    for (std::size_t k = 0; k < planes_.size(); ++k) {
+      const float* response = row_of<float>(planes_[k].view(), y - top_);
+      const double divisor = edges_.divisors[k];
+      const auto join = [&](const auto& joined) {
+        for (std::size_t x = 0; x < values.size(); ++x)
+          values[x] = joined(values[x], response[x] / divisor);
+      };
+      if (is_compass && k == 0)
+        join([](double, double one) { return std::max(one, 0.0); });
+      else if (is_compass)
+        join([](double most, double one) { return std::max(most, one); });
+      else if (k == 0)
+        join([](double, double one) { return std::abs(one); });
+      else
+        join([](double a, double b) { return std::sqrt(a * a + b * b); });
+    }
   }
 
   /// The answer where an edge is thin; 0 beside it.
@@ -271,57 +289,80 @@ class EdgeWork::EdgeWorker final : public Worker {
         });
     for (std::size_t k = 0; k < masks_.size(); ++k) masks_[k]->push(floats, responses_.plane(k));
     if (options().thin)
-      for_rows(responses_.answers(), threads(), [&](int y) { responses_.find_answers(top + y); });
+      for_rows(responses_.answers(), threads(), [&](int y) { responses_.keep_answers(top + y); });
 
     Hysteresis marks(options().low ? out.width : 0, out.height);
     const double low = options().low.value_or(0) / 255 * work_.range_;
     const double high = options().threshold.value_or(0) / 255 * work_.range_;
     if (options().low) {
       for_rows(out, threads(), [&](int y) {
-        for_answers<T>(in, out, y, [&](int x, double answer, double) {
+        static thread_local std::vector<double> answers;
+        take_answers<T>(in, out.top + y, answers);
+        for (int x = 0; x < out.width; ++x) {
+          const double answer = answers[std::size_t(x)];
           marks.row(y)[x] = std::uint8_t(answer >= high ? 2 : answer >= low ? 1 : 0);
-        });
+        }
       });
       marks.follow();
     }
     for_rows(out, threads(), [&](int y) {
-      T* to = row_of<T>(out, y) + plane;
-      const int colours = options().color ? 1 : std::min(out.channels, 3);
+      static thread_local std::vector<double> answers;
+      take_answers<T>(in, out.top + y, answers);
       const bool is_angle = options().direction == EdgeDirection::angle;
-      for_answers<T>(in, out, y, [&](int x, double answer, double alpha) {
-        if (options().threshold || is_angle) {
-          const bool is_edge = options().low         ? marks.row(y)[x] == 2
-                               : options().threshold ? answer >= high
-                                                     : answer > 0.5 / 255 * work_.range_;
-          answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
-        }
-        std::fill_n(to, colours, to_sample<T>(answer));
-        if (out.channels > kAlpha) to[kAlpha - plane] = T(alpha);
-        to += out.channels;
-      });
+      for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
+        double& answer = answers[std::size_t(x)];
+        const bool is_edge = options().low         ? marks.row(y)[x] == 2
+                             : options().threshold ? answer >= high
+                                                   : answer > 0.5 / 255 * work_.range_;
+        answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
+      }
+      store<T>(answers.data(), plane, alpha_row<T>(in, out.top + y), out.width, row_of<T>(out, y));
     });
   }
 
-  /// Calls take(x, answer, alpha) for row y of `out`. The alpha of what lies outside the picture is
-  /// full.
-  template <class T, class Take>
-  void for_answers(BandView<const std::byte> in, BandView<std::byte> out, int y,
-                   const Take& take) const {
-    y += out.top;
-    const double full = full_range(work_.in.depth);
-    const int picture_y = y + work_.offset_y;
-    const T* from = work_.has_alpha() && picture_y >= 0 && picture_y < work_.in.height
-                        ? row_of<T>(in, picture_y - in.top)
-                        : nullptr;
-    for (int x = 0; x < out.width; ++x) {
-      double answer = options().thin ? responses_.thin_answer(x, y) : responses_.answer(x, y);
-      double alpha = full;
-      const int picture_x = x + work_.offset_x;
-      if (from && picture_x >= 0 && picture_x < in.width) {
-        alpha = double(from[std::ptrdiff_t(picture_x) * in.channels + kAlpha]);
-        answer = alpha > 0 ? answer / (alpha / full) : 0;
-      }
-      take(x, answer, alpha);
+  /// The row of the picture in which alpha of row y of the result lies; null where there is none,
+  /// or it lies outside the picture, where all is opaque.
+  template <class T>
+  const T* alpha_row(BandView<const std::byte> in, int y) const {
+    y += work_.offset_y;
+    const bool has_row = work_.has_alpha() && y >= 0 && y < work_.in.height;
+    return has_row ? row_of<T>(in, y - in.top) : nullptr;
+  }
+
+  /// Its alpha at column x of the result.
+  template <class T>
+  double alpha_at(const T* row, int x) const {
+    x += work_.offset_x;
+    return row && x >= 0 && x < work_.in.width ? double(row[std::ptrdiff_t(x) * 4 + kAlpha])
+                                               : full_range(work_.in.depth);
+  }
+
+  /// answers = those in row y of the result, divided by alpha.
+  template <class T>
+  void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
+    if (!options().thin) responses_.take_answers(y, answers);
+    answers.resize(std::size_t(work_.out.width));
+    for (int x = 0; options().thin && x < work_.out.width; ++x)
+      answers[std::size_t(x)] = responses_.thin_answer(x, y);
+    const T* row = alpha_row<T>(in, y);
+    for (int x = 0; row && x < work_.out.width; ++x) {
+      const double alpha = alpha_at(row, x);
+      double& answer = answers[std::size_t(x)];
+      answer = alpha > 0 ? answer / (alpha / full_range(work_.in.depth)) : 0;
+    }
+  }
+
+  template <class T>
+  void store(const double* answers, int plane, const T* alpha, int width, T* to) const {
+    const int channels = work_.out.channels;
+    if (channels == 1) {
+      for (int x = 0; x < width; ++x) to[x] = to_sample<T>(answers[x]);
+      return;
+    }
+    const int colours = options().color ? 1 : 3;
+    for (int x = 0; x < width; ++x, to += channels) {
+      std::fill_n(to + plane, colours, to_sample<T>(answers[x]));
+      if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
     }
   }
 
@@ -348,6 +389,53 @@ class EdgeWork::EdgeWorker final : public Worker {
 std::unique_ptr<Worker> EdgeWork::make_worker() const {
   return std::make_unique<EdgeWorker>(*this);
 }
+
+/// Edges of 8-bit pictures by two masks of whole weights, without floats between.
+class GradientWorker final : public Worker {
+ public:
+  GradientWorker(const Problem& whole, const std::vector<GradientTap>& taps)
+      : taps_(taps),
+        lead_y_(whole.lead_y()),
+        source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
+        gathered_(whole.mask.height, source_.length(whole.out_width())),
+        ring_(std::size_t(whole.mask.height)),
+        rows_(ring_.size()) {}
+
+  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+    const int slots = int(ring_.size());
+    int filled = 0;
+    for (int y = 0; y < out.height; ++y) {
+      for (; filled < y + slots; ++filled) {
+        const int slot = filled % slots;
+        ring_[std::size_t(slot)] =
+            source_.row(in, 0, out.width, out.top - lead_y_ + filled, gathered_.row(slot));
+      }
+      for (int j = 0; j < slots; ++j) rows_[std::size_t(j)] = ring_[std::size_t((y + j) % slots)];
+      gradient_row(taps_, rows_.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
+    }
+  }
+
+ private:
+  const std::vector<GradientTap>& taps_;
+  int lead_y_;
+  SourceRows<std::uint8_t> source_;
+  cpu::RowBuffer<std::uint8_t> gathered_;
+  std::vector<const std::uint8_t*> ring_, rows_;  ///< row r of the picture in r % size; in order
+};
+
+class GradientWork final : public Work {
+ public:
+  GradientWork(const Problem& whole, std::vector<GradientTap> taps)
+      : Work(whole, ""), whole_(whole), taps_(std::move(taps)) {}
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<GradientWorker>(whole_, taps_);
+  }
+
+ private:
+  Problem whole_;
+  std::vector<GradientTap> taps_;
+};
 
 class EdgeFilter final : public Filter {
  public:
@@ -390,14 +478,21 @@ class EdgeFilter final : public Filter {
                             " in f32" +
                             (in.channels > EdgeWork::kAlpha ? ", multiplied by alpha" : "") +
                             ", with " + listed(names));
+    if (is_plain() && edges_.options.kind == EdgeKind::gradient &&
+        (in.channels == 1 || (in.channels == 3 && edges_.options.color)) && in.depth == Depth::u8 &&
+        !work->is_whole() && edges_.divisors == std::vector<double>{1, 1}) {
+      std::vector<GradientTap> taps = gradient_taps(edges_.masks[0], edges_.masks[1], in.channels);
+      if (!taps.empty())
+        return std::make_unique<GradientWork>(
+            place.convolver.problem_of(in, edges_.masks[0], place.border_value), std::move(taps));
+    }
     return work;
   }
 
   std::string resident_refuses() const override {
-    const EdgeOptions& options = edges_.options;
-    if (!options.color) return "edges of luma are computed on the CPU; --color takes the GPU";
-    if (options.thin || options.threshold || options.direction == EdgeDirection::angle ||
-        options.kind == EdgeKind::compass)
+    if (!edges_.options.color)
+      return "edges of luma are computed on the CPU; --color takes the GPU";
+    if (!is_plain())
       return "--thin, --threshold, angles, and compass masks are computed on the CPU";
     return "";
   }
@@ -433,6 +528,13 @@ class EdgeFilter final : public Filter {
   std::size_t most_resident() const override { return 2; }
 
  private:
+  /// Whether answers are the samples, up to rounding, and there are two masks at most.
+  bool is_plain() const {
+    const EdgeOptions& options = edges_.options;
+    return !options.thin && !options.threshold && options.direction != EdgeDirection::angle &&
+           options.kind != EdgeKind::compass;
+  }
+
   std::vector<Mask> masks_;
   Edges edges_;
 };
