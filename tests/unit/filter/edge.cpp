@@ -22,7 +22,14 @@
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
-using namespace convfilt::testing;
+using convfilt::testing::channel_edges;
+using convfilt::testing::filtered;
+using convfilt::testing::filtered_in_bands;
+using convfilt::testing::filtered_whole;
+using convfilt::testing::find_edges;
+using convfilt::testing::pattern;
+using convfilt::testing::plain_masks;
+using convfilt::testing::same;
 
 namespace {
 
