@@ -184,17 +184,16 @@ const FilterLine kFilters[] = {
            "laplacian, log and dog are second derivatives. canny: thin edges of sobel that are "
            "above --high, or above --low and touch those"),
       number("--sigma", "S", 1, {0, kMaxEdgeSigma},
-             "Sigma of the Gaussian that smooths, in pixels. It is part of each mask; 0: there is "
-             "none"),
-      number("--gain", "G", EdgeMasks{}.gain, {0, kMaxAmount, true},
-             "Answer to a step of 1. An upright step of height h between two columns gets G * h "
+             "Sigma of the smoothing. It is a Gaussian in pixels, as part of each mask; 0: there "
+             "is none"),
+      number("--gain", "G", EdgeMasks{}.gain, {0, 1000, true},
+             "Gain at a step. An upright step of height h between two columns gets G * h "
              "where it is brightest, whatever the method and sigma. At sigma 1, slanted steps get "
              "3 % less to 4 % more; roberts and kirsch up to 13 % less, robinson 5 % either way, "
              "laplacian, log and dog 6 % less to 13 % more"),
-      word(
-          "--direction", words_of(kEdgeDirections),
-          "Direction of the changes to find. angle is not their size but where it gets brighter: 0 "
-          "to the full range for 0 to 360 degrees, counter-clockwise from a row, on edges alone"),
+      word("--direction", words_of(kEdgeDirections),
+           "Changes to find. angle is not their size but where it gets brighter: 0 "
+           "to the full range for 0 to 360 degrees, counter-clockwise from a row, on edges alone"),
       flag("--color",
            "Each colour by itself, instead of luma. Textbooks' masks: add --sigma 0 and --gain 4 "
            "for sobel, 16 for scharr, 3 for prewitt, 1 for laplacian"),
@@ -205,11 +204,11 @@ const FilterLine kFilters[] = {
            "Lines of one pixel: where edges are strongest. Those of second derivatives are zero "
            "crossings"),
       number("--low", "T", {}, {0, 255},
-             "Threshold of canny for what touches edges, by default 20"),
-      number("--high", "T", {}, {0, 255}, "Threshold of canny for edges, by default 60")},
+             "Low threshold of canny. From it on, what touches an edge is one; by default 20"),
+      number("--high", "T", {}, {0, 255},
+             "High threshold of canny. From it on there is an edge; by default 60")},
      find_edges_of,
-     {{"--region", "--luma=true"},
-      {"--color=true", "--luma=true", "--color, --luma: leave out one of the two"},
+     {{"--color=true", "--luma=true", "--color, --luma: leave out one of the two"},
       {"--normalize=true", "--method=" + those(kEdgeMethods, [](auto) { return true; }),
        "--normalize: --gain scales edges; leave out --normalize", "sobel"},
       {"--sigma=0", "--method=log|dog"},

@@ -468,6 +468,7 @@ class EdgeFilter final : public Filter {
   }
   std::vector<Mask> masks() const override { return masks_; }
   bool keeps_lightness() const override { return false; }
+  bool takes_luma() const override { return !edges_.options.color; }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     auto work = std::make_unique<EdgeWork>(in, edges_, place);

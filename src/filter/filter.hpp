@@ -84,6 +84,9 @@ class Filter {
   /// changes the colours. Edges are a picture of their own.
   virtual bool keeps_lightness() const = 0;
 
+  /// Whether it takes luma of pictures in colours by itself.
+  virtual bool takes_luma() const { return false; }
+
   /// Chooses strategies for pictures of this shape. Throws UsageError and DeviceError as choose()
   /// does.
   virtual std::unique_ptr<Work> begin(const Shape& in, const Place& place) const = 0;

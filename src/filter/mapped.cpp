@@ -257,6 +257,7 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
 }  // namespace
 
 FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
+  const bool needs_luma = mapping.luma && !filter->takes_luma();
   const auto around = [&](std::string text, OuterFilter::Begin begin) {
     filter = std::make_shared<OuterFilter>(std::move(text), std::move(filter), std::move(begin));
   };
@@ -266,7 +267,7 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
       return begin_output(inner, in, place, absolute);
     });
   }
-  if (mapping.luma) around("luma", begin_luma);
+  if (needs_luma) around("luma", begin_luma);
   if (mapping.linear) around("light", begin_light);
   if (const auto& region = mapping.region) {
     std::string text = "region";

@@ -262,6 +262,15 @@ TEST_CASE("grey edges keep alpha, and opaque pictures with alpha get the edges o
   }
 }
 
+TEST_CASE("luma of edges of luma is the same") {
+  Mapping mapping;
+  mapping.luma = true;
+  const FilterPtr edges = edge_filter(edge_masks({}), {});
+  CHECK(mapped(edges, mapping) == edges);
+  CHECK(mapped(channel_edges(edge_masks({})), mapping)->text() ==
+        "luma of " + channel_edges(edge_masks({}))->text());
+}
+
 TEST_CASE("grey edges in a region stand beside the colours") {
   const Image in = random_image(31, 22, 3, Depth::u8, 2), edges = edges_of(in, {});
   Mapping mapping;
