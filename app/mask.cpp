@@ -9,7 +9,6 @@
 
 #include "app/commands.hpp"
 #include "app/grammar/commands.hpp"
-#include "app/grammar/makers.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
@@ -24,7 +23,6 @@
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/response.hpp"
-#include "src/mask/text.hpp"
 
 namespace convfilt {
 namespace {
@@ -360,12 +358,21 @@ void show(const Mask& mask, const MaskCommand& command) {
   print_text(text);
 }
 
+/// The mask as a grid in the grammar of filters/README.md.
+std::string grid_of(const Mask& mask) {
+  std::string text = "name: " + mask.name + "\nscale: " + print_number(mask.divisor) + "\n";
+  for (int j = 0; j < mask.height; ++j)
+    for (int i = 0; i < mask.width; ++i)
+      text += print_number(mask.weight(i, j)) + (i + 1 < mask.width ? ' ' : '\n');
+  return text;
+}
+
 void MaskCommand::run() {
   if (!output.empty()) {
     check_keeps_mask(mask, output);
     check_output(mask, output, {}, true);
   }
-  if (action == "make") return print_result(print_mask(make_mask_of(mask, values)));
+  if (action == "make") return print_result(grid_of(make_mask_of(mask, values)));
   const Mask loaded = text_or_picture_mask(mask);
   if (action == "show") return show(loaded, *this);
   print_text(check_text(loaded, *this));
@@ -375,12 +382,12 @@ void MaskCommand::run() {
 
 void declare(Binder& binder, MaskCommand& command) {
   binder.positional("ACTION", command.action,
-                    "check: size, sum, rank, exactness, and what auto takes. show: weights and "
-                    "response. make: print a mask by formula, as text",
+                    "check: facts, and what auto takes. show: weights and response. make: print a "
+                    "mask by formula, as text",
                     true, kActions);
   binder.positional("MASK", command.mask,
                     "A file, or a name (convfilt list masks). A text or a picture; with make, " +
-                        listed(words_of(makers()), "or"));
+                        listed(words_of(mask_lines()), "or"));
   binder.group("For check", true);
   const auto read_size = [&](const std::string& word) {
     const Extent size = size_in(word);
@@ -399,7 +406,7 @@ void declare(Binder& binder, MaskCommand& command) {
   binder.option("--output", "FILE", command.output,
                 "Write a picture of the response instead of the drawing");
   binder.group("For make", true);
-  for (const FilterOption& option : maker_options()) declare(binder, option, command.values);
+  for (const FilterOption& option : mask_options()) declare(binder, option, command.values);
   binder.then([&command] {
     require_choice("action", command.action, kActions);
     if (command.action == "check") return check_names(command.request, this_machine());

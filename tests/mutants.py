@@ -22,7 +22,8 @@ CHANGES = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (
            ("continue;", ";"), ("break;", ";")]
 # The tests of a folder, the nearest first: regular expressions of ctest's names.
 TESTS = [
-    ("kernels/transform", "unit.transform.*|strategies.transform|strategies.winograd|unit.backend.fft", "strategies.all.*|strategies.*"),
+    ("kernels/transform", "unit.transform.*|strategies.transform|strategies.winograd|unit.backend.fft",
+     "unit.lab.explain.*|strategies.all.*|strategies.*"),
     ("kernels/coarse", "unit.coarse.*|strategies.coarse", "strategies.all.*|cli.results"),
     ("kernels/tensor", "strategies.tensor.*", "strategies.all.*|strategies.*"),
     ("kernels/separable", "strategies.separable.*", "strategies.all.*|strategies.*"),
@@ -34,7 +35,7 @@ TESTS = [
     ("src/filter", "unit.filter.*", "cli.(results|folders|commands)|unit.run.*"),
     ("src/run", "unit.run.*", "cli.(folders|safety|commands)|folders.*"),
     ("src/auto", "unit.auto.*", "cli.(tune|commands|devices)|unit.lab.*"),
-    ("src/base", "unit.base.*", "cli.(usage|safety|list|explain)|unit.picture.*"),
+    ("src/base", "unit.base.*", "unit.lab.compare.*|cli.(usage|safety|list|explain)|unit.picture.*"),
     ("src/library", "unit.library.*", "library"),
     ("src/lab/try", "unit.lab.try.*", "cli.try"),
     ("src/lab", "unit.lab.*", "cli.(compare|explain|tune)"),

@@ -33,12 +33,8 @@ put "$work/kernels/README.md" kernels/README.md
 
 # Command-line tests whose expected output names most strategies.
 mapfile -t names < <("$CONVFILT" list strategies | awk '/^  [^ ]/ { print $1 }')
-cases=()
-for file in tests/cli/*/*.stdout tests/cli/*/*.stderr; do
-  named=0
-  for name in "${names[@]}"; do ! grep -qw -- "$name" "$file" || named=$((named + 1)); done
-  [ $((named * 2)) -lt ${#names[@]} ] || { file=${file#tests/cli/}; cases+=("${file%.*}"); }
-done
+mapfile -t cases < <(grep -owHF -f <(printf '%s\n' "${names[@]}") tests/cli/*/*.std{out,err} | sort -u | cut -d: -f1 | uniq -c |
+  awk -v names=${#names[@]} '$1 * 2 >= names { gsub(/^tests\/cli\/|\.[a-z]*$/, "", $2); print $2 }')
 if $check; then
   tests/cli/run.sh "${cases[@]}" >"$work/cases" || { cat "$work/cases" >&2; stale+=("tests/cli: ${cases[*]}"); }
 else

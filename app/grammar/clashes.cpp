@@ -10,7 +10,6 @@
 
 #include "app/commands.hpp"
 #include "app/grammar/filters.hpp"
-#include "app/grammar/makers.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
@@ -120,12 +119,12 @@ ClashesByCommand all_clashes() {
     all["compare"].push_back({"--from", option,
                               "--from: nothing is measured; leave out IN and all options that "
                               "choose what to measure"});
-  for (const FilterOption& option : maker_options()) {
-    const auto lacks = [&](const MakerLine& maker) { return !maker.takes(option.name); };
+  for (const FilterOption& option : mask_options()) {
+    const auto lacks = [&](const MaskLine& line) { return line.lacks(option.name); };
     const std::string refusal = option.name + ": mask make takes it for " +
                                 option.text.substr(0, option.text.find(':')) + "; leave it out";
     all["mask"].push_back({"ACTION=check|show", option.name, refusal});
-    all["mask"].push_back({"MASK=" + those(makers(), lacks), option.name, refusal});
+    all["mask"].push_back({"MASK=" + those(mask_lines(), lacks), option.name, refusal});
   }
   Words commands = {"explain"};
   for (const FilterLine& filter : filters()) {

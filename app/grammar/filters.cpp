@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 
+#include "src/base/suggest.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mask.hpp"
 #include "src/filter/picture_mask.hpp"
@@ -14,6 +16,8 @@
 
 namespace convfilt {
 namespace {
+
+constexpr Bounds<double> kAngles{-360, 360};
 
 FilterOption number(const char* name, const char* letters, std::optional<double> usual,
                     const Bounds<double>& bounds, const char* text) {
@@ -92,8 +96,8 @@ FilterPtr find_edges_of(const FilterValues& values) {
   if (values.has("--threshold")) options.threshold = values.number("--threshold");
   if (masks.method == EdgeMethod::canny) {
     options.thin = true;
-    options.threshold = values.number("--high", kHigh);
-    options.low = values.number("--low", std::min(kLow, *options.threshold));
+    options.threshold = values.has("--high") ? values.number("--high") : kHigh;
+    options.low = values.has("--low") ? values.number("--low") : std::min(kLow, *options.threshold);
     require(*options.low <= *options.threshold,
             "--low " + shown(*options.low) + ": it is above --high " + shown(*options.threshold) +
                 "; give one up to that");
@@ -235,6 +239,37 @@ const FilterLine kFilters[] = {
      }},
 };
 
+const FilterOption kMaskOptions[] = {
+    pair(number("--sigma", "X[,Y]", {}, {0, kMaxSigma, true},
+                "pixels. Y is for columns, and gaussian alone has it; one of two may be 0"),
+         ',', {0, kMaxSigma}),
+    number("--outer", "S", {}, {0, kMaxSigma, true}, "pixels. The sigma of what is taken away"),
+    whole("--side", "N", {}, {1, kMaxBinomialSide}, "pixels"),
+    number("--radius", "R", {}, {0.5, kMaxDiskRadius}, "pixels"),
+    number("--length", "L", {}, {1, kMaxMotion}, "pixels"),
+    number("--angle", "A", 0, kAngles, "degrees. Counter-clockwise from a row"),
+    number("--wavelength", "L", {}, {2, kMaxMaskSide}, "pixels"),
+    number("--phase", "P", 0, kAngles, "degrees. 0 is even, and 90 is odd"),
+    number("--aspect", "A", 1, {0.1, 10}, "ratio of sigmas. Along the wave over across"),
+};
+
+using Numbers = std::vector<double>;
+
+const MaskLine kMasks[] = {
+    {"gaussian", {"--sigma"}, [](const Numbers& n) { return gaussian_mask(n.front(), n.back()); }},
+    {"binomial", {"--side"}, [](const Numbers& n) { return binomial_mask(int(n[0])); }},
+    {"disk", {"--radius"}, [](const Numbers& n) { return disk_mask(n[0]); }},
+    {"motion", {"--length", "--angle"}, [](const Numbers& n) { return motion_mask(n[0], n[1]); }},
+    {"highpass", {"--sigma"}, [](const Numbers& n) { return highpass_mask(n[0]); }},
+    {"dog", {"--sigma", "--outer"}, [](const Numbers& n) { return dog_mask(n[0], n[1]); }},
+    {"log", {"--sigma"}, [](const Numbers& n) { return log_mask(n[0]); }},
+    {"gabor",
+     {"--sigma", "--wavelength", "--angle", "--phase", "--aspect"},
+     [](const Numbers& n) {
+       return gabor_mask({n[0], n[1], n[2], n[3], n[4]});
+     }},
+};
+
 }  // namespace
 
 Mask FilterValues::finished(Mask mask) const {
@@ -245,6 +280,37 @@ Mask FilterValues::finished(Mask mask) const {
 
 std::span<const FilterLine> filters() {
   return kFilters;
+}
+
+std::span<const MaskLine> mask_lines() {
+  return kMasks;
+}
+
+std::vector<FilterOption> mask_options() {
+  std::vector<FilterOption> options(std::begin(kMaskOptions), std::end(kMaskOptions));
+  for (FilterOption& option : options) {
+    Words names;
+    for (const MaskLine& line : kMasks)
+      if (!line.lacks(option.name)) names.emplace_back(line.name);
+    option.text = listed(names) + ": " + option.text;
+  }
+  return options;
+}
+
+Mask make_mask_of(const std::string& name, const FilterValues& values) {
+  require_choice("mask to make", name, words_of(kMasks));
+  const MaskLine& line = *std::ranges::find(kMasks, name, &MaskLine::name);
+  Numbers numbers;
+  for (const std::string& option : line.options) {
+    require(values.has(option), "mask make " + name + ": " + option +
+                                    " is missing; convfilt mask "
+                                    "--help says what it is");
+    const Numbers& own = values.numbers.find(option)->second;
+    require(own.size() == 1 || name == "gaussian",
+            option + ": only a gaussian has two; give one number");
+    numbers.insert(numbers.end(), own.begin(), own.end());
+  }
+  return line.make(numbers);
 }
 
 }  // namespace convfilt

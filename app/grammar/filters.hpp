@@ -1,6 +1,7 @@
 /// The filters: a command each, and all that is known of it.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,9 +14,6 @@
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
-
-/// Degrees.
-inline constexpr Bounds<double> kAngles{-360, 360};
 
 /// An option that one filter has, or an argument before IN.
 struct FilterOption {
@@ -41,9 +39,6 @@ struct FilterValues {
 
   bool has(std::string_view option) const { return numbers.contains(option); }
   double number(std::string_view option) const { return numbers.find(option)->second.front(); }
-  double number(std::string_view option, double otherwise) const {
-    return has(option) ? number(option) : otherwise;
-  }
   /// The number behind the option's mark.
   double second(std::string_view option, double otherwise) const {
     const std::vector<double>& both = numbers.find(option)->second;
@@ -66,5 +61,22 @@ struct FilterLine {
 };
 
 std::span<const FilterLine> filters();
+
+/// A mask by formula, for `mask make`.
+struct MaskLine {
+  std::string_view name;
+  Words options;
+  Mask (*make)(const std::vector<double>& numbers);  ///< of all options
+
+  bool lacks(const std::string& option) const { return std::ranges::count(options, option) == 0; }
+};
+
+std::span<const MaskLine> mask_lines();
+
+/// The options of all; each text begins with the names of the masks that take it.
+std::vector<FilterOption> mask_options();
+
+/// Throws UsageError for a name that no line has, and for an option that is missing.
+Mask make_mask_of(const std::string& name, const FilterValues& values);
 
 }  // namespace convfilt

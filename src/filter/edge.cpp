@@ -398,20 +398,17 @@ class GradientWorker final : public Worker {
         lead_y_(whole.lead_y()),
         source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
         gathered_(whole.mask.height, source_.length(whole.out_width())),
-        ring_(std::size_t(whole.mask.height)),
-        rows_(ring_.size()) {}
+        rows_(std::size_t(whole.mask.height)) {}
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    const int slots = int(ring_.size());
-    int filled = 0;
-    for (int y = 0; y < out.height; ++y) {
-      for (; filled < y + slots; ++filled) {
-        const int slot = filled % slots;
-        ring_[std::size_t(slot)] =
-            source_.row(in, 0, out.width, out.top - lead_y_ + filled, gathered_.row(slot));
-      }
-      for (int j = 0; j < slots; ++j) rows_[std::size_t(j)] = ring_[std::size_t((y + j) % slots)];
-      gradient_row(taps_, rows_.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
+    const int height = int(rows_.size());
+    for (int row = 0; row < out.height + height - 1; ++row) {
+      std::rotate(rows_.begin(), rows_.begin() + 1, rows_.end());
+      rows_.back() =
+          source_.row(in, 0, out.width, out.top - lead_y_ + row, gathered_.row(row % height));
+      const int y = row + 1 - height;
+      if (y >= 0)
+        gradient_row(taps_, rows_.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
     }
   }
 
@@ -420,7 +417,7 @@ class GradientWorker final : public Worker {
   int lead_y_;
   SourceRows<std::uint8_t> source_;
   cpu::RowBuffer<std::uint8_t> gathered_;
-  std::vector<const std::uint8_t*> ring_, rows_;  ///< row r of the picture in r % size; in order
+  std::vector<const std::uint8_t*> rows_;  ///< the rows under the mask
 };
 
 class GradientWork final : public Work {

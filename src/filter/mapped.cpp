@@ -3,121 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "src/base/errors.hpp"
-#include "src/filter/bands.hpp"
 #include "src/filter/luma.hpp"
+#include "src/filter/outer.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
 
 namespace convfilt {
 namespace {
-
-/// A filter around another.
-class OuterFilter final : public Filter {
- public:
-  using Begin = std::function<std::unique_ptr<Work>(const Filter& inner, const Shape& in,
-                                                    const Place& place)>;
-
-  OuterFilter(std::string text, FilterPtr inner, Begin begin)
-      : text_(std::move(text)), inner_(std::move(inner)), begin_(std::move(begin)) {}
-
-  std::string text() const override { return text_ + " of " + inner_->text(); }
-  std::vector<Mask> masks() const override { return inner_->masks(); }
-  bool keeps_lightness() const override { return inner_->keeps_lightness(); }
-  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
-    return begin_(*inner_, in, place);
-  }
-  std::string resident_refuses() const override {
-    return "--linear, --luma, --region and --output are computed on the CPU";
-  }
-  ResidentPlan resident(const Shape&, Convolver&) const override {
-    throw UsageError(resident_refuses());
-  }
-
- private:
-  const std::string text_;
-  const FilterPtr inner_;
-  const Begin begin_;
-};
-
-/// A work around another, which gets pictures of floats. Enter makes a row of floats, and Leave a
-/// row of the result from the response, with the picture's row and its floats; these begin at the
-/// pixel that the first one replaces.
-template <class Enter, class Leave>
-class OuterWork final : public Work {
- public:
-  OuterWork(const Shape& in, int channels, const Place& place, std::unique_ptr<Work> inner,
-            Enter enter, Leave leave)
-      : Work(*inner),
-        threads_(is_whole() ? place.convolver.options().request.threads : 1),
-        inner_(std::move(inner)),
-        enter_(std::move(enter)),
-        leave_(std::move(leave)) {
-    this->in = in;
-    out.channels = channels;
-    out.depth = in.depth;
-  }
-
-  Needs needs(int rows) const override {
-    Needs needs = inner_->needs(rows);
-    Shape floats = inner_->in, response = inner_->out;
-    if (!is_whole()) {
-      floats.height = rows + window.height;
-      response.height = rows;
-    }
-    needs.buffers += bytes_of(floats) + bytes_of(response);
-    return needs;
-  }
-
-  void finish() const override { inner_->finish(); }
-
-  std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<OuterWorker>(*this);
-  }
-
- private:
-  class OuterWorker final : public Worker {
-   public:
-    explicit OuterWorker(const OuterWork& work) : work_(work), inner_(work.inner_->make_worker()) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      const Shape& inside = work_.inner_->in;
-      with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-        const auto floats = converted(work_, in, out, work_.threads_, inside.channels, Depth::f32,
-                                      made_, [&](const std::byte* from, std::byte* to) {
-                                        work_.enter_(reinterpret_cast<const T*>(from), in.width,
-                                                     reinterpret_cast<float*>(to));
-                                      });
-        if (response_.width() != out.width || response_.height() != out.height) {
-          response_ = {};
-          response_ = Image(out.width, out.height, work_.inner_->out.channels, Depth::f32);
-        }
-        const BandView<std::byte> response(response_.view(), out.top);
-        inner_->push(floats, response);
-        for_rows(out, work_.threads_, [&](int y) {
-          // A result of another size than the picture's takes none of its rows.
-          const int from = std::clamp(out.top + y, in.top, in.top + in.height - 1);
-          const int at = std::clamp(from - floats.top, 0, floats.height - 1);
-          work_.leave_(row_of<float>(response, y), out.width, row_of<T>(in, from - in.top),
-                       row_of<float>(floats, at), row_of<T>(out, y));
-        });
-      });
-    }
-
-   private:
-    const OuterWork& work_;
-    std::unique_ptr<Worker> inner_;
-    Image made_{}, response_{};  // kept for the next band
-  };
-
-  int threads_;
-  std::unique_ptr<Work> inner_;
-  Enter enter_;
-  Leave leave_;
-};
 
 void refuse_alpha(const Shape& in, const char* option) {
   if (in.channels == 4)
@@ -137,10 +32,10 @@ std::unique_ptr<Work> begin_output(const Filter& inner, const Shape& in, const P
   const auto enter = [=](const auto* row, int width, float* floats) {
     std::copy_n(row, std::ptrdiff_t(width) * in.channels, floats);
   };
-  const auto leave = [=]<class T>(const float* response, int width, const T*, const float*, T* to) {
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * channels; ++i) {
-      const double value = response[i];
-      to[i] = to_sample<T>(absolute ? std::abs(value) : middle + value / 2);
+  const auto leave = [=]<class T>(const OuterRow<T>& row) {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * channels; ++i) {
+      const double value = row.response[i];
+      row.to[i] = to_sample<T>(absolute ? std::abs(value) : middle + value / 2);
     }
   };
   return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
@@ -153,15 +48,14 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   const auto enter = [](const auto* from, int width, float* luma) {
     for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from));
   };
-  const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(
-                         const float* response, int width, const T* from, const float* luma,
-                         T* to) {
+  const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(const OuterRow<T>& row) {
     if (!keeps_lightness) {
-      for (int x = 0; x < width; ++x) to[x] = to_sample<T>(response[x]);
+      for (int x = 0; x < row.width; ++x) row.to[x] = to_sample<T>(row.response[x]);
       return;
     }
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * 3; ++i)
-      to[i] = to_sample<T>(double(from[i]) + double(response[i / 3]) - double(luma[i / 3]));
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * 3; ++i)
+      row.to[i] = to_sample<T>(double(row.from[i]) + double(row.response[i / 3]) -
+                               double(row.floats[i / 3]));
   };
   return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
       in, inner.keeps_lightness() ? 3 : 1, place,
@@ -180,8 +74,8 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
   const auto enter = [=](const auto* row, int width, float* light) {
     curve->to_linear(reinterpret_cast<const std::byte*>(row), width, in.channels, light);
   };
-  const auto leave = [=]<class T>(const float* light, int width, const T*, const float*, T* to) {
-    curve->from_linear(light, width, channels, reinterpret_cast<std::byte*>(to));
+  const auto leave = [=]<class T>(const OuterRow<T>& row) {
+    curve->from_linear(row.response, row.width, channels, reinterpret_cast<std::byte*>(row.to));
   };
   auto outer = std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
       in, channels, place, std::move(work), enter, leave);

@@ -1,9 +1,9 @@
 #include "src/filter/picture_mask.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,14 +12,12 @@
 #include "src/base/source_text.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
+#include "src/mask/number.hpp"
 #include "src/picture/io.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 namespace {
-
-/// Luma of ITU-R BT.709 in ten thousandths, for blue, green and red.
-constexpr double kWholeLuma[] = {722, 7152, 2126};
 
 /// Pipes are left alone, because a byte that is read is gone.
 bool is_picture(const std::string& path) {
@@ -33,15 +31,15 @@ bool is_picture(const std::string& path) {
 }
 
 std::vector<double> luma_of(const Image& image) {
+  // Of ITU-R BT.709 in ten thousandths, for blue, green and red.
+  const std::vector<double> shares =
+      image.channels() == 1 ? std::vector<double>{1} : std::vector<double>{722, 7152, 2126};
   std::vector<double> luma;
   with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     for (int y = 0; y < image.height(); ++y) {
       const T* from = row_of<T>(image.view(), y);
       for (int x = 0; x < image.width(); ++x, from += image.channels())
-        luma.push_back(image.channels() == 1
-                           ? double(from[0])
-                           : kWholeLuma[0] * double(from[0]) + kWholeLuma[1] * double(from[1]) +
-                                 kWholeLuma[2] * double(from[2]));
+        luma.push_back(std::inner_product(shares.begin(), shares.end(), from, 0.0));
     }
   });
   return luma;
@@ -62,10 +60,9 @@ Mask picture_mask(const std::string& path) {
   for (const std::string& warning : reader.warnings()) log_warning(warning);
   const std::string name = std::filesystem::path(path).stem().string();
   const Mask mask = make_mask(printable_name(name), image.width(), image.height(), luma_of(image));
-  if (!std::ranges::all_of(mask.weights, [](double weight) { return std::isfinite(weight); }))
-    reader.fail("it has samples that are not finite; a mask's weights are numbers");
-  if (gain(mask) == 0)
-    reader.fail("its luma sums to 0, so it cannot be a mask; give a picture of something bright");
+  if (const double sum = gain(mask); sum == 0 || !std::isfinite(sum))
+    reader.fail("its luma sums to " + print_number(sum) +
+                ", so it cannot be a mask; give a picture with something bright, and finite");
   log_detail(printable_name(path) + ": a mask of " + size_text(image.width(), image.height()) +
              " from the picture's luma, normalised to sum to 1");
   return normalized(mask);

@@ -64,19 +64,19 @@ std::vector<double> outer_product(const std::vector<double>& column,
 }  // namespace
 
 Mask gaussian_mask(double sigma) {
-  const int side = 2 * radius_for(sigma) + 1;
-  const std::vector<double> line = gaussian_samples(sigma, side);
-  return make_mask(name_with("gaussian", sigma), side, side, outer_product(line, line));
+  return gaussian_mask(sigma, sigma);
 }
 
 Mask gaussian_mask(double sigma_x, double sigma_y) {
-  if (sigma_x == sigma_y) return gaussian_mask(sigma_x);
+  if (sigma_x == 0 && sigma_y == 0) radius_for(0);  // throws
   const auto line = [](double sigma) {
     return sigma == 0 ? std::vector<double>{1} : gaussian_samples(sigma, 2 * radius_for(sigma) + 1);
   };
   const std::vector<double> row = line(sigma_x), column = line(sigma_y);
-  return make_mask(name_with("gaussian", sigma_x) + "," + print_number(sigma_y), int(row.size()),
-                   int(column.size()), outer_product(column, row));
+  std::string name = name_with("gaussian", sigma_x);
+  if (sigma_x != sigma_y) name += "," + print_number(sigma_y);
+  return make_mask(std::move(name), int(row.size()), int(column.size()),
+                   outer_product(column, row));
 }
 
 Mask binomial_mask(int side) {

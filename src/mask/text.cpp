@@ -414,28 +414,4 @@ Mask parse_mask(std::string_view text, const std::string& file_name, std::string
   return mask;
 }
 
-std::string print_mask(const Mask& mask) {
-  std::string text;
-  const auto is_special = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '#'; };
-  if (!mask.name.empty() && without_blanks(mask.name) == mask.name &&
-      std::ranges::none_of(mask.name, is_special))
-    text += "name: " + mask.name + '\n';
-  text += "scale: " + print_number(mask.divisor) + '\n';
-  if (mask.offset != 0) {
-    // With a divisor it may be an endless decimal.
-    const auto exact = multiple_of(mask.offset, mask.divisor);
-    text +=
-        "offset: " +
-        (exact && exact->den != 1 ? std::to_string(exact->num) + '/' + std::to_string(exact->den)
-                                  : print_number(mask.offset)) +
-        '\n';
-  }
-  if (mask.anchor_x != mask.width / 2 || mask.anchor_y != mask.height / 2)
-    text += "anchor: " + std::to_string(mask.anchor_x) + ' ' + std::to_string(mask.anchor_y) + '\n';
-  for (int j = 0; j < mask.height; ++j)
-    for (int i = 0; i < mask.width; ++i)
-      text += print_number(mask.weight(i, j)) + (i + 1 < mask.width ? ' ' : '\n');
-  return text;
-}
-
 }  // namespace convfilt

@@ -21,8 +21,4 @@ namespace convfilt {
 Mask parse_mask(std::string_view text, const std::string& file_name,
                 std::string* ambiguity = nullptr);
 
-/// The mask as a grid, which parse_mask() reads back as the same. A name that the grammar cannot
-/// express is left out.
-std::string print_mask(const Mask& mask);
-
 }  // namespace convfilt

@@ -119,6 +119,7 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
   const CodecModule* module = entry ? entry() : nullptr;
   if (module && module->interface == kModuleInterface) {
     quiet_errors();
+    if (module->parallel_for) *module->parallel_for = cpu::parallel_for;
     return *module;
   }
   dlclose(library);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "src/picture/codec.hpp"
 
 namespace convfilt {
@@ -14,13 +15,15 @@ namespace convfilt {
 /// Changes with everything that program and modules share. The sizes catch changes for which the
 /// number was not raised.
 inline constexpr std::uint32_t kModuleInterface =
-    5u << 24 ^
+    6u << 24 ^
     std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
 
 /// A module's export.
 struct CodecModule {
   std::uint32_t interface;  ///< kModuleInterface of the module
   Codec codec;
+  /// Where the module wants the program's parallel_for(), for loops on the program's threads.
+  decltype(&cpu::parallel_for)* parallel_for = nullptr;
 };
 
 /// The name of the exported function, which takes nothing and gives a const CodecModule*.

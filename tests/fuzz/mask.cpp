@@ -10,6 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/mask/text.hpp"
 #include "tests/fuzz/require.hpp"
+#include "tests/support/mask_text.hpp"
 
 namespace {
 
@@ -57,7 +58,7 @@ void check(std::string_view text, const std::string& file_name) {
   }
   check_mask(mask);
   const convfilt::Mask again =
-      convfilt::parse_mask(convfilt::print_mask(mask), "fuzz.txt");
+      convfilt::parse_mask(convfilt::testing::print_mask(mask), "fuzz.txt");
   require(again.name == mask.name, "name printed and read");
   require(again.width == mask.width && again.height == mask.height, "size printed and read");
   require(again.anchor_x == mask.anchor_x && again.anchor_y == mask.anchor_y,

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "kernels/backend/cuda/byte_types.hpp"
 #include "kernels/backend/cuda/shared_words.hpp"
+#include "kernels/backend/cuda/tensor_core.hpp"
 #include "kernels/backend/devices.hpp"
 
 namespace convfilt::cuda {

@@ -37,13 +37,13 @@ using Create = decltype(cv::hal::DFT2D::create);
 /// when a picture is first transformed.
 Create* load_opencv() {
 #ifdef CONVFILT_OPENCV_CORE  // its file names
-  void* library = nullptr;
-  for (const char* file : {CONVFILT_OPENCV_CORE})
-    if (!library) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  void* found = library ? dlsym(library, "_ZN2cv3hal5DFT2D6createEiiiiiii") : nullptr;
-  if (found) return reinterpret_cast<Create*>(found);
-  const char* error = dlerror();
-  const std::string why = error ? error : "";
+  std::string why;
+  for (const char* file : {CONVFILT_OPENCV_CORE}) {
+    void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void* found = library ? dlsym(library, "_ZN2cv3hal5DFT2D6createEiiiiiii") : nullptr;
+    if (found) return reinterpret_cast<Create*>(found);
+    why += (why.empty() ? "" : "; ") + std::string(dlerror());
+  }
   for (const char* memory : {"failed to map segment", "allocate memory"})
     if (why.find(memory) != why.npos) throw std::bad_alloc();
   throw MissingLibraryError(

@@ -11,13 +11,13 @@
 #include "kernels/strategy.hpp"
 #include "src/lab/compare/contenders.hpp"
 #include "src/lab/compare/device_limits.hpp"
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 
 namespace convfilt {
 
 /// The times of a row on a device; the emulator has none.
 struct Times {
-  Spread ms;  ///< kernels alone, pixels on the device
+  Quartiles ms;  ///< kernels alone, pixels on the device
   int runs = 0;
   double pixels_per_second = 0;         ///< pixels of the result
   double bytes_per_second = 0;          ///< picture read once, result written once

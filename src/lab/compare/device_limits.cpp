@@ -5,7 +5,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/cpu/peak.hpp"
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 
 namespace convfilt {
 namespace {
@@ -43,7 +43,7 @@ double DeviceLimits::copy_ms(const Location& location, std::size_t bytes) {
     return location.kind == DeviceKind::cuda ? time_device_copy(bytes, runs, location.ordinal)
                                              : cpu::time_copy(bytes, threads_, runs);
   });
-  return copies_.emplace(std::pair{location, bytes}, spread_of(ms).median).first->second;
+  return copies_.emplace(std::pair{location, bytes}, quartiles_of(ms).median).first->second;
 }
 
 }  // namespace convfilt

@@ -139,7 +139,7 @@ class Trial {
   /// The figures that follow from these times.
   Times judged(const std::vector<double>& ms) const {
     Times times;
-    times.ms = spread_of(ms);
+    times.ms = quartiles_of(ms);
     times.runs = int(ms.size());
     const double seconds = times.ms.median / 1e3;
     const double bytes = 2.0 * double(crop_->bytes());

@@ -82,8 +82,8 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
 
 namespace {
 
-Rows rows_of(const Problem& problem) {
-  Rows rows;
+RowLayout rows_of(const Problem& problem) {
+  RowLayout rows;
   rows.bytes = std::int64_t(problem.width) * std::int64_t(size_of(problem.depth));
   rows.pitch = (rows.bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
   // Packed rows start at all multiples of the common divisor in turn.

@@ -33,7 +33,7 @@ struct Compared {
 };
 
 /// How the rows of a plane lie in device memory.
-struct Rows {
+struct RowLayout {
   std::int64_t bytes = 0;     ///< what a row's samples take
   std::int64_t pitch = 0;     ///< from row to row, as plans have it
   double lost_if_packed = 0;  ///< share of a row's first line that is another row's, on average
@@ -46,7 +46,7 @@ struct Explanation {
   Problem problem;  ///< the same, but with the first part of a mask that is cut into parts
   int parts = 1;    ///< that the mask is cut into
   const Architecture* architecture = nullptr;
-  Rows rows;
+  RowLayout rows;
 
   std::optional<Geometry> geometry;  ///< with the lead of Mode::same
   Occupancy occupancy;

@@ -273,7 +273,7 @@ void write_reads_of_all(const Explanation& e, Lines& lines) {
              "   taps on samples of the image / their reads, ghost cells out");
 }
 
-void write_rows(const Rows& r, bool always_padded, Lines& lines) {
+void write_rows(const RowLayout& r, bool always_padded, Lines& lines) {
   if (r.pitch == r.bytes)
     return lines.line("rows", plural(r.bytes, "byte"), ", whole lines of ", kPitchBytes,
                       " bytes: no padding is needed");

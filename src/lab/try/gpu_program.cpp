@@ -9,7 +9,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 
 namespace convfilt {
 namespace {
@@ -122,7 +122,7 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
       } else if (kind == "ms") {
         run.ms = numbers_in(words);
       } else if (kind == "copy") {
-        run.copy_ms = spread_of(numbers_in(words)).median;
+        run.copy_ms = quartiles_of(numbers_in(words)).median;
       } else if (kind == "end") {
         const std::size_t i = runs.size();
         const std::string bytes = contents_of(file("out", i));

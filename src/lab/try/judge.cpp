@@ -12,7 +12,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 #include "src/base/suggest.hpp"
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 #include "src/lab/try/gpu_program.hpp"
 #include "src/lab/try/launch_check.hpp"
 #include "src/lab/try/pixels.hpp"
@@ -290,7 +290,7 @@ std::string at_place(int x, int y, int z, bool has_z) {
          (has_z ? ", " + std::to_string(z) : "") + ")";
 }
 
-std::string thread_at(const LessonFinding::Place& place) {
+std::string thread_at(const LessonFinding::ThreadPosition& place) {
   const bool has_z = place.block_z > 0 || place.thread_z > 0;
   return "thread " + at_place(place.thread_x, place.thread_y, place.thread_z, has_z) +
          " of block " + at_place(place.block_x, place.block_y, place.block_z, has_z);
@@ -382,7 +382,8 @@ LessonSentence with_place(LessonSentence sentence, const Trial& trial) {
 }
 
 /// Whether a thread's output, in the order of threads, lies beyond the picture.
-bool is_beyond(const LessonFinding::Place& place, const Trial& trial, const LaunchSize& launch) {
+bool is_beyond(const LessonFinding::ThreadPosition& place, const Trial& trial,
+               const LaunchSize& launch) {
   const BlockSides& outputs = launch.outputs;
   return outputs.height == 0 ||
          place.block_x * outputs.width + place.thread_x >= trial.out_width() ||
@@ -393,7 +394,7 @@ bool is_beyond(const LessonFinding::Place& place, const Trial& trial, const Laun
 /// The mistake of threads beyond the picture when they write.
 std::string beyond(const LessonFinding& finding, const Trial& trial, const LaunchSize& launch) {
   const BlockSides& outputs = launch.outputs;
-  const LessonFinding::Place& place = finding.place;
+  const LessonFinding::ThreadPosition& place = finding.place;
   const std::string text = "threads beyond the picture must not write";
   if (place.block_x * outputs.width + place.thread_x == trial.out_width())
     return text + ": a test is missing, or lets x == width pass, as x <= width does";
@@ -411,7 +412,7 @@ bool has_inside(const Trial& trial, const LaunchSize& launch) {
 }
 
 /// Whether a thread is one of those that blocks have beyond their outputs, wherever these begin.
-bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
+bool only_loads(const LessonFinding::ThreadPosition& place, const LaunchSize& launch) {
   const auto is_rim = [](int thread, std::int64_t threads, std::int64_t outputs) {
     return threads > outputs && thread >= outputs + (threads - outputs) / 2;
   };
@@ -845,7 +846,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
   ++gpu.score.right;
   gpu.width = size.width;
   gpu.height = size.height * size.depth;
-  const double ms = spread_of(run.ms).median;
+  const double ms = quartiles_of(run.ms).median;
   gpu.times = {{kernel.kernel, ms, run.copy_ms > 0 ? ms / run.copy_ms : 0}};
   if (is_textbooks(task))
     for (TimeRow& row : time_textbook(large, wish.device.ordinal, kRepeats))

@@ -34,8 +34,8 @@ struct Variant {
   bool sums_whole = false;  ///< the sum is an int
   bool cuts_whole = false;  ///< the output is
   bool rounds_whole = false;
-  /// Outputs are those of another place: rows and columns exchanged in a tile, or the blocks'.
-  enum class Place { own, in_tile, of_blocks } place = Place::own;
+  /// Outputs are those of other coordinates: rows and columns exchanged in a tile, or the blocks'.
+  enum class Exchange { none, in_tile, of_blocks } exchange = Exchange::none;
   /// Outputs lie in memory as if rows were columns, or as if channels were planes.
   enum class Order { own, by_height, by_width, other_channels } order = Order::own;
 };

@@ -103,7 +103,7 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
   for (const bool inside : {false, true})
     add({.last_alone = !inside, .last_inside = inside}, "sum",
         "the last product alone counts: the sum has = for +=");
-  using Place = Variant::Place;
+  using Exchange = Variant::Exchange;
   using Order = Variant::Order;
   if (is_plane) {
     add({.transposed = true}, "transposed", flipped + "with rows and columns exchanged");
@@ -112,10 +112,10 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
         "and y * width is right");
     for (const bool transposed : {true, false})
       if (launch.outputs.width == launch.outputs.height)
-        add({.transposed = transposed, .place = Place::in_tile}, "transposed_tile",
+        add({.transposed = transposed, .exchange = Exchange::in_tile}, "transposed_tile",
             "the shared tile is transposed: its rows and columns are exchanged where it is "
             "written, or where it is read");
-    add({.place = Place::of_blocks}, "block_index",
+    add({.exchange = Exchange::of_blocks}, "block_index",
         "blocks compute each other's outputs: blockIdx.x and blockIdx.y are swapped");
     for (const Order order : {Order::by_height, Order::by_width})
       add({.order = order}, "transposed_output",
@@ -275,7 +275,7 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const auto explains = [&](const Variant& variant) {
     std::size_t seen = 0;
     bool has_more = false;  // than zeros, which have many causes
-    const bool is_tile = variant.place == Variant::Place::in_tile;
+    const bool is_tile = variant.exchange == Variant::Exchange::in_tile;
     const bool is_all = oracle.all_of([&](const Cell& cell) {
       const std::ptrdiff_t place = oracle.place_of(cell, variant.order);
       if (place < 0 || !is_written(run, std::size_t(place))) return true;
@@ -285,7 +285,7 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
         if (!is_inside(cell)) return true;
         from.x = cell.x / w * w + cell.y % h;
         from.y = cell.y / h * h + cell.x % w;
-      } else if (variant.place == Variant::Place::of_blocks) {
+      } else if (variant.exchange == Variant::Exchange::of_blocks) {
         from.x = cell.y / h * w + cell.x % w;
         from.y = cell.x / w * h + cell.y % h;
         if (from.x >= trial.out_width() || from.y >= trial.out_height()) return true;

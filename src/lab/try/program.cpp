@@ -287,7 +287,7 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
     std::istringstream text(line);
     std::string kind;
     text >> kind;
-    const auto place = [&](LessonFinding::Place& p, std::string& where) {
+    const auto place = [&](LessonFinding::ThreadPosition& p, std::string& where) {
       text >> p.block_x >> p.block_y >> p.block_z >> p.thread_x >> p.thread_y >> p.thread_z >>
           where;
     };
@@ -308,7 +308,7 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
       result.end = TrialRun::End::refused;
       result.why = line.substr(std::strlen("error "));
     } else if (kind == "stop") {
-      LessonFinding::Place at;
+      LessonFinding::ThreadPosition at;
       std::string code, last_code;
       int number = 0;
       text >> number >> result.memory >> result.cell;

@@ -22,7 +22,7 @@ struct LessonFinding {
   int threads = 0;
   bool is_inside = false;   ///< it was seen in a block that lies at no rim of the picture
   bool both_write = false;  ///< threads that race
-  struct Place {
+  struct ThreadPosition {
     int block_x = 0, block_y = 0, block_z = 0, thread_x = 0, thread_y = 0, thread_z = 0;
     int line = 0;  ///< of the file; 0 = nobody knows
   } place, other;
@@ -62,7 +62,7 @@ struct TrialRun {
   enum class End { done, crashed, too_long, refused } end = End::done;
   std::string why;  ///< of a refusal or a crash, and where it is known of a run without end
   /// Where it was when it crashed or was stopped; the line alone may be 0.
-  std::optional<LessonFinding::Place> place;
+  std::optional<LessonFinding::ThreadPosition> place;
   std::string memory;  ///< near which a crash's address lies: in, out, mask, stack, null, nowhere
   std::int64_t cell = 0;  ///< of it
   std::vector<LessonFinding> findings;

@@ -124,7 +124,7 @@ std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-nlohmann::ordered_json json_of(const LessonFinding::Place& place) {
+nlohmann::ordered_json json_of(const LessonFinding::ThreadPosition& place) {
   nlohmann::ordered_json json = {{"block", {place.block_x, place.block_y}},
                                  {"thread", {place.thread_x, place.thread_y}}};
   if (place.block_z > 0 || place.thread_z > 0) {

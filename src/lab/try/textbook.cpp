@@ -3,7 +3,7 @@
 #include "kernels/backend/devices.hpp"
 #include "src/auto/machine.hpp"
 #include "src/lab/compare/contenders.hpp"
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 #include "src/lab/explain/count_reads.hpp"
 
 namespace convfilt {
@@ -59,13 +59,13 @@ std::vector<TimeRow> time_textbook(const Trial& trial, int ordinal, int repeats)
   for (const Contender& contender : textbook(problem)) {
     how.tuning = contender.tuning;
     const auto plan = contender.strategy->prepare(problem, DeviceKind::cuda, how);
-    const double ms = spread_of(plan->time_resident(in, repeats)).median;
+    const double ms = quartiles_of(plan->time_resident(in, repeats)).median;
     if (ms == 0)
       throw DeviceError("CUDA device " + std::to_string(ordinal) +
                         " has too little memory to time our strategies; free some");
     rows.push_back({name_of(contender), ms, 0});
   }
-  const double copy = spread_of(time_device_copy(bytes, repeats, ordinal)).median;
+  const double copy = quartiles_of(time_device_copy(bytes, repeats, ordinal)).median;
   for (TimeRow& row : rows) row.copies = row.ms / copy;
   return rows;
 }

@@ -60,7 +60,7 @@ double median_seconds(Plan& plan, const Image& in, Image& out, int runs) {
   std::vector<double> ms;
   plan.run(in.view(), out.view());
   for (int k = 0; k < runs; ++k) ms.push_back(plan.run(in.view(), out.view()).kernel_ms);
-  return spread_of(ms).median / 1e3;
+  return quartiles_of(ms).median / 1e3;
 }
 
 Problem problem_of(int width, int height, int channels, Depth depth, Mask mask = {}) {
@@ -99,7 +99,7 @@ double kernel_ms(const TunePoint& point, const Strategy& strategy) {
     return plan->time_resident(std::exchange(in, {}), runs);
   });
   if (ms.empty()) throw DeviceMemoryError("the device has too little memory to keep it there");
-  const double median = spread_of(ms).median;
+  const double median = quartiles_of(ms).median;
   if (!(median > 0)) throw DeviceError("its kernels took no time; measure again");
   return median;
 }
@@ -241,7 +241,7 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
   rates.minor = device.minor;
   rates.multiprocessors = device.multiprocessors;
   progress("copies");
-  const double copy_ms = spread_of(time_device_copy(kCopiedBytes, 21, device.ordinal)).median;
+  const double copy_ms = quartiles_of(time_device_copy(kCopiedBytes, 21, device.ordinal)).median;
   if (!(copy_ms > 0)) throw DeviceError("CUDA device " + device.name + ": a copy took no time");
   rates.copy_rate = 2e3 * double(kCopiedBytes) / copy_ms;
 
@@ -261,8 +261,8 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
     down.push_back(timing.download_ms);
   }
   const double bytes = double(problem.width) * problem.height * problem.channels * sizeof(float);
-  rates.upload_rate = 1e3 * bytes / std::max(spread_of(up).median, 1e-6);
-  rates.download_rate = 1e3 * bytes / std::max(spread_of(down).median, 1e-6);
+  rates.upload_rate = 1e3 * bytes / std::max(quartiles_of(up).median, 1e-6);
+  rates.download_rate = 1e3 * bytes / std::max(quartiles_of(down).median, 1e-6);
   return rates;
 }
 

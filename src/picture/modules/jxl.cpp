@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/backend/host/parallel.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
@@ -33,8 +32,10 @@ JxlDecoderStatus ask(Function function, const JxlDecoder& decoder, Rest... rest)
     return function(&decoder, nullptr, rest...);
 }
 
-/// Does libjxl's work on all cores. Its own runner ends the program where the system gives it too
-/// few threads.
+decltype(&cpu::parallel_for) parallel_for = nullptr;  // the program's
+
+/// Does libjxl's work on the program's threads. Its own runner ends the program where the system
+/// gives it too few threads.
 JxlParallelRetCode run_parallel(void*, void* work, JxlParallelRunInit begin,
                                 JxlParallelRunFunction work_on, std::uint32_t first,
                                 std::uint32_t last) {
@@ -43,7 +44,7 @@ JxlParallelRetCode run_parallel(void*, void* work, JxlParallelRunInit begin,
   if (count == 0) return 0;
   if (const int failure = begin(work, std::size_t(threads))) return failure;
   try {
-    cpu::parallel_for(count, threads, [&](int worker, int i) {
+    parallel_for(count, threads, [&](int worker, int i) {
       work_on(work, first + std::uint32_t(i), std::size_t(worker));
     });
   } catch (const std::exception&) {
@@ -114,7 +115,7 @@ class JxlReader : public WholeReader {
     Decoder decoder(JxlDecoderCreate(nullptr));
     if (!decoder) throw std::bad_alloc();
     const std::span<const unsigned char> bytes = source_.whole();
-    JxlDecoderSetParallelRunner(decoder.get(), run_parallel, nullptr);
+    JxlDecoderSetParallelRunner(decoder.get(), parallel_for ? run_parallel : nullptr, nullptr);
     JxlDecoderSubscribeEvents(decoder.get(), events);
     JxlDecoderSetKeepOrientation(decoder.get(), JXL_TRUE);
     JxlDecoderSetUnpremultiplyAlpha(decoder.get(), JXL_TRUE);
@@ -278,7 +279,8 @@ class JxlWriter : public WholeWriter {
   void finish() override {
     const Encoder encoder(JxlEncoderCreate(nullptr));
     if (!encoder) throw std::bad_alloc();
-    check(*encoder, JxlEncoderSetParallelRunner(encoder.get(), run_parallel, nullptr));
+    check(*encoder, JxlEncoderSetParallelRunner(encoder.get(),
+                                                parallel_for ? run_parallel : nullptr, nullptr));
     set_info(*encoder);
     set_colours(*encoder);
     const bool has_boxes = !header_.metadata.exif.empty() || !header_.metadata.xmp.empty();
@@ -373,6 +375,7 @@ class JxlWriter : public WholeWriter {
 extern "C" const convfilt::CodecModule* module_of_convfilt() {
   static constexpr convfilt::CodecModule kModule{
       convfilt::kModuleInterface,
-      {convfilt::open_with<convfilt::JxlReader>, convfilt::create_with<convfilt::JxlWriter>}};
+      {convfilt::open_with<convfilt::JxlReader>, convfilt::create_with<convfilt::JxlWriter>},
+      &convfilt::parallel_for};
   return &kModule;
 }

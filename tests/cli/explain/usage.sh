@@ -25,11 +25,7 @@ try explain overlap-save --block 3
 # A block is drawn by an output of its own.
 try explain tiled-out --at 9,0
 try explain tiled-out --picture at.svg --at 9
-try explain tiled-out --picture at.svg --at 200,0
-try explain tiled-out --picture at.svg --at 0,120
-try explain tiled-out --picture at.svg --at -1,0
 try explain tiled-out --picture at.svg --at 1,y
-try explain tiled-out --picture at.svg --at 199,0 --mode valid
 # A block may have any sides with which it has 1024 threads.
 convfilt explain tiled-in --tile 32x8 | grep 'block  *36 x 12 = 432 threads' >/dev/null || fail "no tile of 32x8"
 convfilt explain tiled-in --tile 100x5 | grep 'block  *104 x 9 = 936 threads' >/dev/null || fail "no tile of 100x5"

@@ -39,7 +39,7 @@ for command in 'blur large.ppm --strategy fft' 'blur large.png --sigma 60' 'edge
   done
   [ -e out.ppm ] || fail "$command: $kMost MiB do not suffice"
   # A picture that goes in bands and lies in memory takes a third of that.
-  case $command in *wrap) few=1 ;; *) few=4 ;; esac
+  case $command in *wrap) few=1 ;; *) few=3 ;; esac
   [ $failures -ge $few ] || fail "$command: only $failures limits were too low"
   rm out.ppm
 done

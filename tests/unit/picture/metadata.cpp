@@ -526,6 +526,7 @@ TEST_CASE("TIFF metadata: IPTC that was turned or filled up") {
     std::reverse(turned.begin() + std::ptrdiff_t(i), turned.begin() + std::ptrdiff_t(i) + 4);
   CHECK(read(turned) == records);
   CHECK(read(records) == records);
+  CHECK(read(Bytes(3)) == Bytes(3));
 }
 
 TEST_CASE("TIFF metadata: a profile for other colours is left out, which is said") {

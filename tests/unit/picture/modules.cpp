@@ -1251,6 +1251,13 @@ TEST_CASE("what follows the end of a module's picture is damage, unless it is ze
   }
 }
 
+TEST_CASE("the module for JPEG XL does its loops on the program's threads") {
+  if (load(modules_folder() + "/libconvfilt_jxl.so").empty()) return;
+  const CodecModule& module = load_module(modules_folder(), "jxl");
+  REQUIRE(module.parallel_for);
+  CHECK((*module.parallel_for == cpu::parallel_for));
+}
+
 TEST_CASE("a module that is missing, no module, or of another version") {
   const TemporaryFolder folder;
   const auto refusal = [&] {

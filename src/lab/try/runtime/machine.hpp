@@ -35,7 +35,7 @@ enum class Fault {
 
 const char* name_of(Fault fault);
 
-struct Place {
+struct ThreadPosition {
   Index block, thread;
   std::uintptr_t code = 0;  ///< an address, of which a debugger knows the line
 };
@@ -44,7 +44,7 @@ struct Finding {
   Fault fault;
   std::string memory;                ///< in, out, mask, shared, dynamic, constant
   std::int64_t cell = 0;             ///< samples from its beginning; the lane that is absent
-  Place place, other;                ///< other: who wrote, for races
+  ThreadPosition place, other;       ///< other: who wrote, for races
   int threads = 0;                   ///< at a barrier: how many wait
   std::int64_t times = 1;            ///< how often this fault was seen at this line
   std::int64_t least = 0, most = 0;  ///< the cells with which it was seen there lie between
@@ -75,7 +75,7 @@ struct Access {
 /// How a run ended before its time.
 struct Stop {
   int signal = 0;  ///< 0 = the kernel has called exit()
-  Place place;
+  ThreadPosition place;
   std::uintptr_t last_code = 0;  ///< that was seen before
   const char* memory =
       "";                 ///< near which a wrong address lies: in, out, mask, stack, null, nowhere

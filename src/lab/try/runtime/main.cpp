@@ -45,7 +45,7 @@ unsigned long code_of(std::uintptr_t address) {
              : (unsigned long)(address - 1 - reinterpret_cast<std::uintptr_t>(&__executable_start));
 }
 
-void print(const Place& place) {
+void print(const ThreadPosition& place) {
   std::fprintf(report, " %u %u %u %u %u %u %lx", place.block.x, place.block.y, place.block.z,
                place.thread.x, place.thread.y, place.thread.z, code_of(place.code));
 }

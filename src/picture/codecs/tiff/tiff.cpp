@@ -661,15 +661,15 @@ class Converter {
   std::vector<unsigned char> unpacked_;
 };
 
-/// Gives finished rows from top to bottom.
-class Rows {
+/// Gives rows of finished samples from top to bottom.
+class FinishedRows {
  public:
-  virtual ~Rows() = default;
+  virtual ~FinishedRows() = default;
   virtual void next(int y, std::byte* out) = 0;
   virtual std::uint64_t held_bytes() const = 0;
 };
 
-class StripRows : public Rows {
+class StripRows : public FinishedRows {
  public:
   StripRows(const Input& input, const Layout& layout, const Header& header)
       : layout_(layout), converter_(layout, header), row_bytes_(row_bytes(header)) {
@@ -705,7 +705,7 @@ class StripRows : public Rows {
 };
 
 /// Decodes several rows at a time, and keeps them.
-class BandRows : public Rows {
+class BandRows : public FinishedRows {
  public:
   BandRows(const Input& input, const Layout& layout, const Header& header)
       : input_(input), layout_(layout), opened_(input.open()), row_bytes_(row_bytes(header)) {
@@ -1226,7 +1226,7 @@ class TiffReader : public RowReader {
 
   Input input_;
   Layout layout_;
-  std::unique_ptr<Rows> rows_;
+  std::unique_ptr<FinishedRows> rows_;
   int next_row_ = 0;
 };
 

@@ -90,14 +90,14 @@ const Row& row_of(const Comparison& comparison, const char* name) {
 }  // namespace
 
 TEST_CASE("median and quartiles, by hand") {
-  CHECK(spread_of({}).median == 0);
-  CHECK(spread_of({7}).median == 7);
-  CHECK(spread_of({7}).iqr == 0);
-  CHECK(spread_of({4, 1, 3, 2}).median == 2.5);
-  CHECK(spread_of({4, 1, 3, 2}).iqr == doctest::Approx(1.5));  // 3.25 - 1.75
-  CHECK(spread_of({5, 1, 4, 2, 3}).median == 3);
-  CHECK(spread_of({5, 1, 4, 2, 3}).iqr == 2);
-  CHECK(spread_of({1, 1, 1, 100}).median == 1);
+  CHECK(quartiles_of({}).median == 0);
+  CHECK(quartiles_of({7}).median == 7);
+  CHECK(quartiles_of({7}).iqr == 0);
+  CHECK(quartiles_of({4, 1, 3, 2}).median == 2.5);
+  CHECK(quartiles_of({4, 1, 3, 2}).iqr == doctest::Approx(1.5));  // 3.25 - 1.75
+  CHECK(quartiles_of({5, 1, 4, 2, 3}).median == 3);
+  CHECK(quartiles_of({5, 1, 4, 2, 3}).iqr == 2);
+  CHECK(quartiles_of({1, 1, 1, 100}).median == 1);
 }
 
 TEST_CASE("runs fit the budget, but there are some") {

@@ -380,6 +380,7 @@ TEST_CASE("charts are drawn of what there is") {
   const std::string roofline = draw_roofline(comparisons, kHead).script;
   CHECK(contains(roofline, "\n7.5 6\n"));
   CHECK(contains(roofline, "'3x3' 9)"));
+  CHECK(contains(roofline, "\nplot (x * 4000 < 60000 ? x * 4000 : 60000) with lines"));
   const std::string folder(200, 'f');
   Comparison longest = sample();
   longest.rows[0].contender = std::string(80, 'n');

@@ -445,7 +445,7 @@ TEST_CASE("rows in memory: pitch, and what is lost if packed") {
        {std::pair{200, Depth::u8}, {1920, Depth::u8}, {33, Depth::u16}, {101, Depth::f32}}) {
     Problem p = problem_of(box_mask(1, 1), width, 4);
     p.depth = depth;
-    const Rows rows = explained("cpu", p).rows;
+    const RowLayout rows = explained("cpu", p).rows;
     CHECK(rows.bytes == width * std::int64_t(size_of(depth)));
     CHECK(rows.pitch % kPitchBytes == 0);
     CHECK(rows.pitch - rows.bytes < kPitchBytes);

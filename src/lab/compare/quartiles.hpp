@@ -1,4 +1,4 @@
-/// The spread of many times of one thing, and how many are worth taking.
+/// The median of many times of one thing, how far they scatter, and how many are worth taking.
 #pragma once
 
 #include <functional>
@@ -6,13 +6,13 @@
 
 namespace convfilt {
 
-struct Spread {
+struct Quartiles {
   double median = 0;
   double iqr = 0;  ///< between the quartiles
 };
 
 /// The quantiles interpolate linearly between the ordered values; no values give zeros.
-Spread spread_of(std::vector<double> values);
+Quartiles quartiles_of(std::vector<double> values);
 
 /// Runs of one thing, at the least: fewer show nothing of the spread.
 inline constexpr int kLeastRuns = 3;

@@ -1,11 +1,11 @@
-#include "src/lab/compare/spread.hpp"
+#include "src/lab/compare/quartiles.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace convfilt {
 
-Spread spread_of(std::vector<double> values) {
+Quartiles quartiles_of(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
   const auto quantile = [&](double share) {
@@ -25,7 +25,7 @@ std::vector<double> times_within(double budget_ms, int most,
                                  const std::function<std::vector<double>(int runs)>& run) {
   const std::vector<double> few = run(std::min(kLeastRuns, most));
   if (few.empty()) return few;
-  const int runs = runs_within(budget_ms, spread_of(few).median, kLeastRuns, most);
+  const int runs = runs_within(budget_ms, quartiles_of(few).median, kLeastRuns, most);
   return runs > int(few.size()) ? run(runs) : few;
 }
 

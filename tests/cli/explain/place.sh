@@ -1,0 +1,7 @@
+# A block that is to be drawn must have outputs. That there is nothing to draw with is said first.
+need_tool gnuplot
+try explain tiled-out --picture at.svg --at 200,0
+try explain tiled-out --picture at.svg --at 0,120
+try explain tiled-out --picture at.svg --at -1,0
+try explain tiled-out --picture at.svg --at 199,0 --mode valid
+only .
