@@ -65,25 +65,28 @@ std::unique_ptr<Work> begin_sharpen(const Filter& blur, const Shape& in, const P
     for (std::ptrdiff_t i = kAlpha; has_alpha && i < samples; i += in.channels) to[i] /= full;
   };
   const auto leave = [=, offset_x = work->offset_x]<class T>(const OuterRow<T>& row) {
+    static thread_local std::vector<double> values;
     static thread_local Limits limits;
-    const bool limited = options.halo_limit.has_value();
-    if (limited) limits.take<T>(row.in, row.y, in.height, options.reach);
-    const double share = options.halo_limit.value_or(0) / 100;
+    const double amount = options.amount, share = options.halo_limit.value_or(0) / 100;
     const std::ptrdiff_t left = std::ptrdiff_t(offset_x) * in.channels;
     const T* from = row.from + left;
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * in.channels; ++i) {
+    values.resize(std::size_t(row.width) * std::size_t(in.channels));
+    for (std::size_t i = 0; i < values.size(); ++i) {
       const double difference = double(from[i]) - double(row.response[i]);
       const double beyond = std::max(std::abs(difference) - threshold, 0.0);
-      double value = double(from[i]) + std::copysign(options.amount * beyond, difference);
-      if (limited) {
-        const double least = limits.least[std::size_t(left + i)];
-        const double most = limits.most[std::size_t(left + i)];
-        const double more = share * (most - least);
-        value = std::min(std::max(value, least - more), most + more);
+      values[i] = double(from[i]) + std::copysign(amount * beyond, difference);
+    }
+    if (options.halo_limit) {
+      limits.take<T>(row.in, row.y, in.height, options.reach);
+      const float *least = limits.least.data() + left, *most = limits.most.data() + left;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double more = share * (double(most[i]) - double(least[i]));
+        values[i] = std::min(std::max(values[i], least[i] - more), most[i] + more);
       }
-      row.to[i] = to_sample<T>(value);
     }
     T* to = row.to;
+    const double* value = values.data();
+    for (std::size_t i = 0, count = values.size(); i < count; ++i) to[i] = to_sample<T>(value[i]);
     for (int x = 0; has_alpha && x < row.width; ++x, from += in.channels, to += in.channels) {
       const int kept = from[kAlpha] > 0 ? kAlpha : 0;  // the first channel that stays
       std::copy(from + kept, from + in.channels, to + kept);
