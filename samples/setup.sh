@@ -23,11 +23,12 @@ packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctes
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 [ "$preset" != fuzz ] || packages+=(clang libclang-rt-dev)
 find_missing() {
-  missing=()
+  local wanted installed
   # From Debian 13 on, the encoders of libheif are separate packages.
-  for package in "${packages[@]}" $(apt-cache pkgnames libheif-plugin- 2>/dev/null | grep -xE 'libheif-plugin-(aomenc|x265)'); do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")
-  done
+  wanted=("${packages[@]}" $(apt-cache pkgnames libheif-plugin- 2>/dev/null | grep -xE 'libheif-plugin-(aomenc|x265)' || true))
+  installed=$(dpkg-query -W -f='${Package} ${Status}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/ .* ok installed$//p') || true
+  missing=()
+  for package in "${wanted[@]}"; do [[ $'\n'$installed$'\n' = *$'\n'"$package"$'\n'* ]] || missing+=("$package"); done
 }
 find_missing
 if [ ${#missing[@]} -gt 0 ]; then

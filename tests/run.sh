@@ -23,8 +23,8 @@ samples/setup.sh "$preset" >/dev/null
 log=build/$preset/Testing/Temporary/LastTest.log
 # ctest says neither what a test that passed skipped, nor why: that goes before its summary. The shell gives each line on as
 # it comes; awk may hold back what it reads.
-# One test more than there are cores runs at once, since many wait for a disk or a child.
-ctest --preset "$preset" -j "$(($(nproc) + 1))" | {
+# Twice as many tests as there are cores run at once, since many wait for a disk or a child.
+ctest --preset "$preset" -j "$(($(nproc) * 2))" | {
   summary=
   while IFS= read -r line || [ -n "$line" ]; do
     if [[ $summary || $line == *'tests passed, '* ]]; then summary+=$line$'\n'; else printf '%s\n' "$line"; fi

@@ -29,9 +29,9 @@ all=$(sed -n 's/^set(CONVFILT_CUDA_ARCHITECTURES "\(.*\)" CACHE .*/\1/p' "$sourc
 cat >"$fakes/nvidia-smi" <<'END'
 #!/usr/bin/env bash
 [ -n "${GPU:-}" ] || { echo "NVIDIA-SMI has failed"; exit 9; }
-case $1 in -L) echo "GPU 0: fake"; for _ in {1..20000}; do echo "  a line about it" || exit; done ;; *) echo "$GPU" ;; esac
+case $1 in -L) echo "GPU 0: fake"; yes '  a line about it' | head -n 20000 ;; *) echo "$GPU" ;; esac
 END
-printf '#!/bin/sh\necho "install ok installed"\n' >"$fakes/dpkg-query"
+printf '#!/bin/sh\nfor word; do echo "$word install ok installed"; done\n' >"$fakes/dpkg-query"
 printf '#!/bin/sh\n' >"$fakes/apt-cache"
 for tool in ctest compute-sanitizer; do printf '#!/bin/sh\n' >"$fakes/$tool"; done
 chmod +x "$fakes"/*

@@ -93,8 +93,12 @@ TEST_CASE("separable's walk: narrow and low pictures, every border and mode") {
 }
 
 TEST_CASE("separable's walk: anchors, pitches, windows, NaN and infinity") {
-  for (const auto& [number, side, channels, place, way, depth] : combinations(
+  for (const auto& [number, length, channels, place, way, depth] : combinations(
            std::array{3, 5, 9, 17, 27, 47, 59}, kChannels, numbers(0, 3), numbers(0, 3), kWalked)) {
+    // Packed rows are for separable.cu. From 33 taps on, its block takes 16 warps with all their
+    // registers and 205 to 219 KB of shared memory, which leaves compute-sanitizer's synccheck too
+    // little to start it. long_pictures.cpp, which no sanitizer runs, has those.
+    const int side = way == 2 ? std::min(length, 31) : length;
     const int anchor = std::array{0, 1, side / 2, side - 1}[std::size_t(place)];
     const FewBlocks few(3);
     Random random(63 + number);

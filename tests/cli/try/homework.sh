@@ -8,6 +8,7 @@ for name in dynamic groups launch_rows launch_float launch_stride launch_tile li
 wrong() { sed -E "$2" homework/$1.cu >$1.cu; echo "$1: $2"; said $1.cu | sed -n '3,$p'; }  # KERNEL SED
 wrong book_const 's/P\[outRow \* width \+ outCol\]/P[outCol * height + outRow]/'
 wrong book_const 's/float Pvalue = 0.0f/int Pvalue = 0/'
+wrong book_const 's/Pvalue \+= /Pvalue = /'
 wrong book_const 's/outCol < width/outCol <= width/'
 wrong book_tiled 's/N_s\[threadIdx.y\]\[threadIdx.x\] = N\[/N_s[threadIdx.y][threadIdx.x \& ~1] = N[/'
 wrong templated '/__syncthreads/d'
