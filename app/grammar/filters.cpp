@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
+#include <utility>
 
 #include "src/base/suggest.hpp"
 #include "src/filter/edge.hpp"
@@ -78,21 +80,49 @@ std::vector<Clash> one_of(const Words& options, const std::string& rule) {
 constexpr const char* kNoFull =
     "--threshold, --halo-limit: they sharpen the picture's own pixels; leave out --mode=full";
 
+/// Canny's thresholds.
+constexpr double kLow = 20, kHigh = 60;
+
 FilterPtr find_edges_of(const FilterValues& values) {
-  EdgeOptions edge{values.word("--method"), values.word("--direction"), {}};
-  if (values.has("--sigma")) edge.sigma = values.number("--sigma");
-  std::vector<Mask> masks = edge_masks(edge);
-  for (Mask& mask : masks) mask = values.finished(mask);
-  return edge_filter(masks);
+  EdgeMasks masks;
+  masks.method = meaning_of("--method", values.word("--method"), choices_of(kEdgeMethods));
+  masks.direction =
+      meaning_of("--direction", values.word("--direction"), choices_of(kEdgeDirections));
+  masks.sigma = values.number("--sigma");
+  masks.gain = values.number("--gain");
+  EdgeOptions options{kind_of(masks.method), masks.direction, values.flag("--color"),
+                      values.flag("--thin")};
+  masks.by_crossings = options.thin && options.kind == EdgeKind::curvature;
+  if (values.has("--threshold")) options.threshold = values.number("--threshold");
+  if (masks.method == EdgeMethod::canny) {
+    options.thin = true;
+    options.threshold = values.has("--high") ? values.number("--high") : kHigh;
+    options.low = values.has("--low") ? values.number("--low") : std::min(kLow, *options.threshold);
+    require(*options.low <= *options.threshold,
+            "--low " + shown(*options.low) + ": it is above --high " + shown(*options.threshold) +
+                "; give one up to that");
+  }
+  std::vector<Mask> all = edge_masks(masks);
+  if (values.flip)
+    for (Mask& mask : all) mask = flipped(mask);
+  return edge_filter(std::move(all), options);
 }
 
-bool has_file(const EdgeMethod& method) {
-  return !method.first.empty();
+/// Names of methods of that kind, or of all but canny.
+std::string methods_of(std::initializer_list<EdgeKind> kinds) {
+  return those(kEdgeMethods,
+               [&](EdgeMethod method) { return std::ranges::count(kinds, kind_of(method)) > 0; });
+}
+std::string all_but_canny() {
+  return those(kEdgeMethods, [](EdgeMethod method) { return method != EdgeMethod::canny; });
 }
 
-bool has_one_mask(const EdgeMethod& method) {
-  return method.second.empty();
+FilterOption flag(const char* name, const char* text) {
+  return {.name = name, .text = text};
 }
+
+constexpr const char* kOfCanny =
+    "--low, --high: only --method=canny has them; --threshold is for all others";
 
 // A filter is one entry: its name, what help says, its options, what makes it, and which of its
 // options exclude each other, if any do.
@@ -145,20 +175,57 @@ const FilterLine kFilters[] = {
       {"--halo-limit", "--mode=full", kNoFull},
       {"--codec=gpu", "--threshold"},
       {"--codec=gpu", "--halo-limit"}}},
-    {{"edge", "Find edges: Sobel, Scharr, Prewitt, Laplacian, LoG",
-      "Find edges: bright where a colour changes fast, black where it does not.\n",
+    {{"edge", "Find edges: Sobel, Scharr, Laplacian, Canny and others",
+      "Find edges: bright where brightness changes fast, black where it does not.\n",
       "  convfilt edge photo.jpg edges.png                length of the Sobel gradient\n"
-      "  convfilt edge photo.jpg upright.png --direction x\n"
-      "  convfilt edge photo.jpg blobs.png --method log --sigma 3\n"},
-     {word("--method", words_of(kEdgeMethods), "Masks that find edges"),
-      number("--sigma", "S", {}, {0, kMaxSigma, true},
-             "Sigma of --method=log, in pixels, by default 1.4"),
-      word("--direction", {"both", "x", "y"}, "Direction of the changes to find")},
+      "  convfilt edge photo.jpg coarse.png --sigma 3\n"
+      "  convfilt edge photo.jpg lines.png --method canny\n"
+      "  convfilt edge photo.jpg clear.png --method scharr --thin --threshold 40\n"
+      "  convfilt edge photo.jpg blobs.png --method log --sigma 4\n"
+      "  convfilt edge photo.jpg tinted.png --color --sigma 0 --gain 4\n"},
+     {word("--method", words_of(kEdgeMethods),
+           "Masks that find edges. kirsch and robinson are compasses: the strongest of eight. "
+           "laplacian, log and dog are second derivatives. canny: thin edges of sobel that are "
+           "above --high, or above --low and touch those"),
+      number("--sigma", "S", 1, {0, kMaxEdgeSigma},
+             "Sigma of the smoothing. It is a Gaussian in pixels, as part of each mask; 0: there "
+             "is none"),
+      number("--gain", "G", EdgeMasks{}.gain, {0, 1000, true},
+             "Gain at a step. An upright step of height h between two columns gets G * h "
+             "where it is brightest, whatever the method and sigma. At sigma 1, slanted steps get "
+             "3 % less to 4 % more; roberts and kirsch up to 13 % less, robinson 5 % either way, "
+             "laplacian, log and dog 6 % less to 13 % more"),
+      word("--direction", words_of(kEdgeDirections),
+           "Changes to find. angle is not their size but where it gets brighter: 0 "
+           "to the full range for 0 to 360 degrees, counter-clockwise from a row, on edges alone"),
+      flag("--color",
+           "Each colour by itself, instead of luma. Textbooks' masks: add --sigma 0 and --gain 4 "
+           "for sobel, 16 for scharr, 3 for prewitt, 1 for laplacian"),
+      number("--threshold", "T", {}, {0, 255},
+             "White from T on, black below. T is in steps of 8 bits: 257 T for 16 bits, T/255 for "
+             "floats"),
+      flag("--thin",
+           "Lines of one pixel: where edges are strongest. Those of second derivatives are zero "
+           "crossings"),
+      number("--low", "T", {}, {0, 255},
+             "Low threshold of canny. From it on, what touches an edge is one; by default 20"),
+      number("--high", "T", {}, {0, 255},
+             "High threshold of canny. From it on there is an edge; by default 60")},
      find_edges_of,
-     {{"--region", "--luma=true"},
-      {"--sigma", "--method=" + those(kEdgeMethods, has_file), "", EdgeOptions{}.method},
-      {"--direction=x|y", "--method=" + those(kEdgeMethods, has_one_mask), "",
-       EdgeOptions{}.method}}},
+     {{"--color=true", "--luma=true", "--color, --luma: leave out one of the two"},
+      {"--normalize=true", "--method=" + those(kEdgeMethods, [](auto) { return true; }),
+       "--normalize: --gain scales edges; leave out --normalize", "sobel"},
+      {"--sigma=0", "--method=log|dog"},
+      {"--direction=x|y", "--method=" + methods_of({EdgeKind::compass, EdgeKind::curvature})},
+      {"--direction=angle", "--method=" + methods_of({EdgeKind::curvature})},
+      {"--low", "--method=" + all_but_canny(), kOfCanny, "sobel"},
+      {"--high", "--method=" + all_but_canny(), kOfCanny, "sobel"},
+      {"--threshold", "--method=canny", "--threshold: canny has --low and --high; leave it out"},
+      {"--codec=gpu", "--color=false", "", "false"},
+      {"--codec=gpu", "--threshold"},
+      {"--codec=gpu", "--thin=true"},
+      {"--codec=gpu", "--direction=angle"},
+      {"--codec=gpu", "--method=canny|" + methods_of({EdgeKind::compass})}}},
     {{"apply", "Apply any mask: from a text file, or a mask by name",
       "Apply a mask: a text file of numbers, a row on each line; a picture; or a mask\n"
       "by name.\n",

@@ -18,7 +18,7 @@ namespace convfilt {
 /// An option that one filter has, or an argument before IN.
 struct FilterOption {
   std::string name{};             ///< "--sigma"
-  std::string letters{};          ///< what help calls the value
+  std::string letters{};          ///< what help calls the value; empty for a flag
   std::string text{};             ///< a sentence
   Bounds<double> bounds{};        ///< of a number
   std::optional<double> usual{};  ///< a number's default
@@ -34,6 +34,7 @@ struct FilterOption {
 struct FilterValues {
   std::map<std::string, std::vector<double>, std::less<>> numbers;  ///< by the option's name
   std::map<std::string, std::string, std::less<>> words;
+  std::map<std::string, bool, std::less<>> flags;
   bool flip = false, normalize = false;
 
   bool has(std::string_view option) const { return numbers.contains(option); }
@@ -44,6 +45,7 @@ struct FilterValues {
     return both.size() > 1 ? both[1] : otherwise;
   }
   const std::string& word(std::string_view option) const { return words.find(option)->second; }
+  bool flag(std::string_view option) const { return flags.find(option)->second; }
 
   /// The mask as --normalize and --flip want it.
   Mask finished(Mask mask) const;

@@ -147,7 +147,7 @@ void file_options(Binder& binder, Batch& batch) {
   binder.option("--format", "NAME", read_format,
                 "Format of OUT, such as png (default: by its name)");
   binder.number("--quality", "Q", write.quality, {0, 100},
-                "Quality, 0 to 100 (default: a JPEG's as in IN, else 95). It is for JPEG, WebP, "
+                "Quality, 0 to 100 (default: a JPEG's own, else 95). It is for JPEG, WebP, "
                 "HEIC, AVIF and JPEG XL; by default WebP and JPEG XL are lossless");
   binder.choice("--subsampling", write.subsampling,
                 Choices<Subsampling>{{"444", {1, 1}}, {"422", {2, 1}}, {"420", {2, 2}}},
@@ -167,6 +167,7 @@ void file_options(Binder& binder, Batch& batch) {
 void declare(Binder& binder, const FilterOption& option, FilterValues& values) {
   const std::string& name = option.name;
   if (option.is_argument()) return binder.positional(name.c_str(), values.words[name], option.text);
+  if (option.letters.empty()) return binder.flag(name, values.flags[name], option.text);
   if (!option.words.empty()) {
     std::string& word = values.words[name] = option.words.front();
     Choices<std::string> choices;

@@ -41,24 +41,9 @@ T to_alpha(float alpha) {
   return alpha > 0 ? to_sample<T>(std::min(double(alpha), kFull)) : T(0);
 }
 
-/// values = the lengths whose coordinates row y of the responses has, divided by these.
-void take_lengths(const std::vector<Image>& responses, const std::vector<double>& divisors, int y,
-                  std::vector<double>& values) {
-  values.resize(std::size_t(responses[0].width()) * std::size_t(responses[0].channels()));
-  const float* response = row_of<float>(responses[0].view(), y);
-  for (std::size_t x = 0; x < values.size(); ++x) values[x] = std::abs(response[x] / divisors[0]);
-  for (std::size_t i = 1; i < responses.size(); ++i) {
-    response = row_of<float>(responses[i].view(), y);
-    for (std::size_t x = 0; x < values.size(); ++x) {
-      const double other = response[x] / divisors[i];
-      values[x] = std::sqrt(values[x] * values[x] + other * other);
-    }
-  }
-}
-
 /// Stores a row of `Count` channels, divided by alpha, in the picture's from channel `first` on.
-template <int Count, class Value, class T>
-void store_divided(const Value* values, AlphaRow alpha, double offset, int width, int first,
+template <int Count, class T>
+void store_divided(const float* values, AlphaRow alpha, double offset, int width, int first,
                    T* to) {
   const float* a = alpha.first;
   for (int x = 0; x < width; ++x, values += Count, a += alpha.step, to += kPixel) {
@@ -68,25 +53,11 @@ void store_divided(const Value* values, AlphaRow alpha, double offset, int width
   }
 }
 
-/// Stores a row of a picture without alpha.
-template <class T>
-void store_plain(const double* values, int count, int width, int first, int channels, T* to) {
-  if (count == channels) {
-    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * count; ++i)
-      to[i] = to_sample<T>(values[i]);
-  } else {
-    for (int x = 0; x < width; ++x)
-      to[std::ptrdiff_t(x) * channels + first] = to_sample<T>(values[x]);
-  }
-}
-
 }  // namespace
 
 class FloatWork::FloatWorker final : public Worker {
  public:
-  explicit FloatWorker(const FloatWork& work) : work_(work), responses_(work.masks_.size()) {
-    for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
-  }
+  explicit FloatWorker(const FloatWork& work) : work_(work), mask_(work.mask_.make_worker()) {}
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
     if (work_.is_whole()) return push_planes(in, out);
@@ -96,50 +67,33 @@ class FloatWork::FloatWorker final : public Worker {
   }
 
  private:
-  bool has_alpha() const { return work_.in.channels == kPixel; }
-
   /// Strategies that take whole pictures pair or group channels, each in its own way, so that they
   /// get one channel at a time.
   void push_planes(BandView<const std::byte> in, BandView<std::byte> out) {
     Image alpha;
-    if (!work_.alpha_.empty()) {
-      work_.alpha_[0].make_worker()->push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
+    if (work_.alpha_) {
+      work_.alpha_->make_worker()->push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
     }
-    for (int c = 0; c < std::min(in.channels, kColours); ++c)
-      filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
+    for (int c = 0; c < kColours; ++c) filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
     floats_ = {};
-    for (Image& response : responses_) response = {};
+    response_ = {};
   }
 
   /// Filters `count` channels from `first` on. `alpha` is the result's, if a plane has it.
   void filter(BandView<const std::byte> in, BandView<std::byte> out, int first, int count,
               const Image* alpha) {
-    const BandView<const std::byte> floats = floats_of(in, out, first, count);
-    if (work_.is_whole() && masks_.size() > 1) work_.convolver_.next_picture();
-    for (std::size_t i = 0; i < masks_.size(); ++i)
-      masks_[i]->push(floats, fitted(responses_[i], out, count));
+    mask_->push(floats_of(in, out, first, count), fitted(response_, out, count));
     with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
       for_rows(out, threads(), [&](int y) {
-        // Rows of doubles are too large to be made anew for each row.
-        static thread_local std::vector<double> lengths;
-        const std::vector<double>& divisors = work_.responses_.divisors;
-        if (!divisors.empty()) take_lengths(responses_, divisors, y, lengths);
         T* const to = row_of<T>(out, y);
-        if (!has_alpha())
-          return store_plain(lengths.data(), count, out.width, first, out.channels, to);
         const AlphaRow by =
             alpha ? AlphaRow{row_of<float>(alpha->view(), y), 1} : alpha_row<T>(in, out, y);
-        const auto store = [&](const auto* values) {
-          const double offset = work_.responses_.offset;
-          if (count == 1)
-            store_divided<1>(values, by, offset, out.width, first, to);
-          else
-            store_divided<kPixel>(values, by, offset, out.width, first, to);
-        };
-        if (divisors.empty())
-          store(row_of<float>(std::as_const(responses_[0]).view(), y));
+        const float* values = row_of<float>(std::as_const(response_).view(), y);
+        const double offset = work_.response_.offset;
+        if (count == 1)
+          store_divided<1>(values, by, offset, out.width, first, to);
         else
-          store(std::as_const(lengths).data());
+          store_divided<kPixel>(values, by, offset, out.width, first, to);
       });
     });
   }
@@ -148,8 +102,8 @@ class FloatWork::FloatWorker final : public Worker {
   /// picture's. What lies outside the picture is opaque.
   template <class T>
   AlphaRow alpha_row(BandView<const std::byte> in, BandView<std::byte> out, int y) const {
-    if (work_.responses_.filters_alpha)
-      return {row_of<float>(responses_[0].view(), y) + kColours, kPixel};
+    if (work_.response_.filters_alpha)
+      return {row_of<float>(response_.view(), y) + kColours, kPixel};
     static thread_local std::vector<float> alpha;
     alpha.assign(std::size_t(out.width), float(full_range(work_.in.depth)));
     y += out.top + work_.offset_y;
@@ -170,11 +124,9 @@ class FloatWork::FloatWorker final : public Worker {
                        [&](const std::byte* row, std::byte* floats) {
                          const T* from = reinterpret_cast<const T*>(row);
                          float* to = reinterpret_cast<float*>(floats);
-                         if (!has_alpha() && count == in.channels) {
-                           std::copy_n(from, std::ptrdiff_t(in.width) * count, to);
-                         } else if (count == 1) {
-                           const bool weighted = has_alpha() && first < kColours;
-                           for (int x = 0; x < in.width; ++x, from += in.channels)
+                         if (count == 1) {
+                           const bool weighted = first < kColours;
+                           for (int x = 0; x < in.width; ++x, from += kPixel)
                              to[x] = float(from[first]) * (weighted ? float(from[kColours]) : 1.0f);
                          } else {
                            for (int x = 0; x < in.width; ++x, from += kPixel, to += kPixel) {
@@ -197,62 +149,52 @@ class FloatWork::FloatWorker final : public Worker {
   int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
 
   const FloatWork& work_;
-  std::vector<std::unique_ptr<Worker>> masks_;
-  Image floats_;
-  std::vector<Image> responses_;
+  std::unique_ptr<Worker> mask_;
+  Image floats_, response_;
 };
 
-FloatWork::FloatWork(const Shape& in, Responses responses, const Place& place)
-    : Work(place.convolver.problem_of(in, responses.masks[0], place.border_value), place.why_whole),
-      responses_(std::move(responses)),
-      convolver_(place.convolver) {
-  const double full = in.channels == kPixel ? full_range(in.depth) : 1;
-  const Shape plane{in.width, in.height, 1, Depth::f32};
-  const int runs = std::min(in.channels, kColours) * int(responses_.masks.size()) +
-                   (responses_.filters_alpha ? 1 : 0);
-  const auto work_by = [&](const Mask& mask, double border_value) -> MaskWork {
-    return {convolver_.problem_of(plane, mask, border_value), in.channels, full, runs, place};
-  };
-  if (responses_.filters_alpha) alpha_.push_back(work_by(responses_.masks[0], full));
-  for (const Mask& mask : responses_.masks)
-    masks_.push_back(work_by(mask, place.border_value * full));
-  for (const MaskWork& mask : masks_)
-    if (mask.is_whole()) keep_whole(mask.why_whole);
+FloatWork::FloatWork(const Shape& in, Response response, const Place& place)
+    : Work(place.convolver.problem_of(in, response.mask, place.border_value), place.why_whole),
+      response_(std::move(response)),
+      convolver_(place.convolver),
+      alpha_(response_.filters_alpha ? std::optional(work_by(full_range(in.depth), place))
+                                     : std::nullopt),
+      mask_(work_by(place.border_value * full_range(in.depth), place)) {
+  if (mask_.is_whole()) keep_whole(mask_.why_whole);
 }
 
-void FloatWork::note_problems() const {
-  for (const MaskWork& mask : masks_)
-    if (!is_whole()) convolver_.note(mask.problem());
+MaskWork FloatWork::work_by(double border_value, const Place& place) const {
+  const Shape plane{in.width, in.height, 1, Depth::f32};
+  return {convolver_.problem_of(plane, response_.mask, border_value), kPixel, full_range(in.depth),
+          kColours + (response_.filters_alpha ? 1 : 0), place};
+}
+
+void FloatWork::note_problem() const {
+  if (!is_whole()) convolver_.note(mask_.problem());
 }
 
 void FloatWork::keep_whole(const std::string& why) {
-  why_whole = why;
-  for (std::vector<MaskWork>* all : {&masks_, &alpha_})
-    for (MaskWork& mask : *all) mask.why_whole = why;
+  why_whole = mask_.why_whole = why;
+  if (alpha_) alpha_->why_whole = why;
 }
 
 /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
 int FloatWork::band_step() const {
   constexpr std::ptrdiff_t kFloats = 1 << 18;
   const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * in.channels;
-  return std::max(
-      {int(kFloats / (samples * std::ptrdiff_t(masks_.size() + 1))), 2 * (window.height - 1), 8});
+  return std::max({int(kFloats / (samples * 2)), 2 * (window.height - 1), 8});
 }
 
 Work::Needs FloatWork::needs(int rows) const {
   constexpr std::int64_t kFloat = sizeof(float);
-  const auto masks = std::int64_t(masks_.size());
   if (!is_whole()) {
-    // The picture's floats, the responses, and a plan's rows of them.
+    // The picture's floats, the response, and a plan's rows of them.
     const std::int64_t samples = std::int64_t{in.width} * in.channels;
-    return {kFloat * samples * (std::min(band_step(), rows) + window.height) * (masks + 2)};
+    return {kFloat * samples * (std::min(band_step(), rows) + window.height) * 3};
   }
   const std::int64_t result = kFloat * out.width * out.height;
-  Needs needs{kFloat * in.width * in.height + result * (masks + std::int64_t(alpha_.size()))};
-  if (masks_.size() > 1) convolver_.next_picture();
-  for (const std::vector<MaskWork>* all : {&masks_, &alpha_})
-    for (const MaskWork& mask : *all) needs.plans += mask.plan_bytes();
-  return needs;
+  return {kFloat * in.width * in.height + result * (alpha_ ? 2 : 1),
+          mask_.plan_bytes() + (alpha_ ? alpha_->plan_bytes() : 0)};
 }
 
 std::unique_ptr<Worker> FloatWork::make_worker() const {
@@ -394,14 +336,14 @@ class AlphaWork final : public Work {
 
 }  // namespace
 
-std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Responses responses,
+std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response response,
                                  const Place& place, std::string text) {
-  const Problem whole = place.convolver.problem_of(in, responses.masks[0], place.border_value);
+  const Problem whole = place.convolver.problem_of(in, response.mask, place.border_value);
   std::unique_ptr<FloatWork> translucent;
   std::string refusal;
   Place at = place;
   try {
-    translucent = std::make_unique<FloatWork>(in, std::move(responses), place);
+    translucent = std::make_unique<FloatWork>(in, std::move(response), place);
     at.why_whole = translucent->why_whole;
   } catch (const UsageError& error) {
     // A strategy by name may take no floats, and an opaque picture has none.
@@ -411,7 +353,7 @@ std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response
   std::unique_ptr<Work> colours = opaque.begin(with_channels(in, kColours), at);
   if (translucent && colours->is_whole()) translucent->keep_whole(colours->why_whole);
   place.convolver.set_job(std::move(text));
-  if (translucent) translucent->note_problems();
+  if (translucent) translucent->note_problem();
   return std::make_unique<AlphaWork>(whole, std::move(colours), std::move(translucent),
                                      std::move(refusal), place.convolver);
 }

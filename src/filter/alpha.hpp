@@ -7,8 +7,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "src/filter/filter.hpp"
 #include "src/filter/mask_work.hpp"
@@ -16,11 +16,8 @@
 namespace convfilt {
 
 /// The operation on a picture's samples as floats.
-struct Responses {
-  std::vector<Mask> masks;  ///< of one window, without offsets
-  /// Empty: the result is the response to the only mask. Else it is the root of the sum of squares
-  /// of responses divided by these, in double precision.
-  std::vector<double> divisors;
+struct Response {
+  Mask mask;                   ///< without an offset
   double offset = 0;           ///< a colour, so that it is added behind the division by alpha
   bool filters_alpha = false;  ///< else alpha is kept
 };
@@ -29,13 +26,12 @@ struct Responses {
 /// where alpha is not above 0. The alpha of the result is rounded and saturated.
 class FloatWork final : public Work {
  public:
-  FloatWork(const Shape& in, Responses responses, const Place& place);
+  FloatWork(const Shape& in, Response response, const Place& place);
 
-  /// Names its problems in the convolver's report, if it takes bands.
-  void note_problems() const;
+  /// Names its problem in the convolver's report, if it takes bands.
+  void note_problem() const;
 
-  /// The choice for its first mask.
-  const Choice& choice() const { return masks_[0].choice(); }
+  const Choice& choice() const { return mask_.choice(); }
 
   /// Takes the whole picture, since others do.
   void keep_whole(const std::string& why);
@@ -46,18 +42,19 @@ class FloatWork final : public Work {
  private:
   class FloatWorker;
 
+  MaskWork work_by(double border_value, const Place& place) const;
   int band_step() const;
 
-  Responses responses_;
+  Response response_;
   Convolver& convolver_;
-  std::vector<MaskWork> masks_;  ///< one for each mask
-  std::vector<MaskWork> alpha_;  ///< for alpha alone: one, where a whole picture's is filtered
+  std::optional<MaskWork> alpha_;  ///< for alpha alone, if a whole picture's is filtered
+  MaskWork mask_;
 };
 
 /// Begins on a picture with alpha. `opaque` is the filter, which gets the picture without alpha for
 /// the rows of the result for which all rows under the mask are opaque; the rest goes by
-/// `responses`. `text` is for the convolver's report.
-std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Responses responses,
+/// `response`. `text` is for the convolver's report.
+std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response response,
                                  const Place& place, std::string text);
 
 /// The 3 colours of a BGRA picture.

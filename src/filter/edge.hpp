@@ -1,52 +1,42 @@
-/// Edges: how strongly brightness changes, for each colour channel.
+/// Edges: how strongly brightness changes, of luma or for each channel.
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/problem.hpp"
 #include "src/filter/filter.hpp"
+#include "src/mask/edges.hpp"
 
 namespace convfilt {
 
-struct EdgeMethod {
-  std::string_view name;  ///< as in --method
-  std::string_view first,
-      second;  ///< names in filters/; if `first` is empty the mask is computed, if `second` is,
-               ///< there is one mask
-};
-
-/// A gradient has a mask for each direction; a second derivative has one for both.
-inline constexpr EdgeMethod kEdgeMethods[] = {
-    {"sobel", "sobel_x", "sobel_y"},
-    {"scharr", "scharr_x", "scharr_y"},
-    {"prewitt", "prewitt_x", "prewitt_y"},
-    {"laplacian", "laplacian3", ""},
-    {"log", "", ""},
-};
-
-inline constexpr std::string_view kDirections[] = {"x", "y", "both"};
-
-/// The standard deviation of the LoG that textbooks print as a 9x9 grid.
-inline constexpr double kDefaultLogSigma = 1.4;
-
+/// What becomes of the responses to an edge's masks. Thresholds are in 255ths of the samples'
+/// range.
 struct EdgeOptions {
-  std::string method = "sobel";    ///< one of kEdgeMethods
-  std::string direction = "both";  ///< one of kDirections; only `both` for methods of one mask
-  std::optional<double> sigma;     ///< pixels; log only, 0 < sigma
+  EdgeKind kind = EdgeKind::gradient;
+  EdgeDirection direction = EdgeDirection::both;
+  bool color = false;                 ///< each channel by itself, instead of luma
+  bool thin = false;                  ///< lines of one pixel
+  std::optional<double> threshold{};  ///< from it on, samples are white; the others are black
+  std::optional<double> low{};        ///< white begins there, where it touches what is white above
 };
 
-/// The masks of a method, one or two. Throws UsageError where the options contradict each other,
-/// with the nearest name where one is misspelt.
-std::vector<Mask> edge_masks(const EdgeOptions& options);
-
-/// Per channel the root of the sum of squared responses, rounded half to even and saturated: the
-/// gradient's length with two masks, |response| with one, so both flanks of an edge are seen.
-/// Offsets of masks are left out. Alpha is kept; colours are filtered premultiplied and divided by
-/// it. Sums are exact for pictures of integer depth under masks of small integers. Throws
-/// UsageError where there are more than two masks, or they reach differently far.
-FilterPtr edge_filter(std::vector<Mask> masks);
+/// The answer to responses r, divided by the masks' divisors, in double precision: for a gradient
+/// the root of the sum of their squares, for a compass the largest, or 0, and for a curvature |r|.
+/// It is rounded half to even and saturated. Offsets of masks are left out. Colours are multiplied
+/// by alpha, answers are divided by it, and alpha stays.
+///
+/// EdgeDirection::angle: 0 to the full range for 0 to 360 degrees, the direction in which it gets
+/// brighter, counter-clockwise from a row; 0 where the answer rounds to 0 in 8 bits.
+///
+/// Thin edges of gradients and compasses: an answer stays where it is larger than that of the
+/// neighbour before it, and not smaller than that of the neighbour behind it, across the edge, in
+/// eighths of a turn; so of two equal ones the first stays. Outside the result, answers are 0. Thin
+/// edges of a curvature are its zero crossings: of two neighbours in a row or column with responses
+/// above and below 0, the one nearer to 0 gets their difference; of two equally near ones, the
+/// first; a 0 between the two gets their difference, too. Several such differences: the largest.
+///
+/// Throws UsageError where the masks reach differently far, or are no set for their kind.
+FilterPtr edge_filter(std::vector<Mask> masks, const EdgeOptions& options);
 
 }  // namespace convfilt

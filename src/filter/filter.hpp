@@ -26,7 +26,8 @@ struct Place {
   double unit = 1;          ///< what samples were multiplied by, so that offsets of masks are, too
   Depth picture_depth = Depth::u8;  ///< the file's
   const Metadata::Bytes* profile = nullptr;
-  std::string why_whole{};  ///< why the picture must not be cut; empty = it may be
+  std::string why_whole{};      ///< why the picture must not be cut; empty = it may be
+  bool keeps_channels = false;  ///< whether a grey result takes all the picture's channels
 };
 
 /// A filter that has begun on a picture.
@@ -82,6 +83,9 @@ class Filter {
   /// Whether the result is like the picture, as a sharpened one is, so that a response of luma
   /// changes the colours. Edges are a picture of their own.
   virtual bool keeps_lightness() const = 0;
+
+  /// Whether it takes luma of pictures in colours by itself.
+  virtual bool takes_luma() const { return false; }
 
   /// Chooses strategies for pictures of this shape. Throws UsageError and DeviceError as choose()
   /// does.

@@ -6,15 +6,13 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/filter/luma.hpp"
 #include "src/filter/outer.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
 
 namespace convfilt {
 namespace {
-
-/// Weights of blue, green and red in luma (ITU-R BT.709).
-constexpr double kLuma[] = {0.0722, 0.7152, 0.2126};
 
 void refuse_alpha(const Shape& in, const char* option) {
   if (in.channels == 4)
@@ -48,9 +46,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   refuse_alpha(in, "--luma");
   if (in.channels == 1) return inner.begin(in, place);
   const auto enter = [](const auto* from, int width, float* luma) {
-    for (int x = 0; x < width; ++x, from += 3)
-      luma[x] = float(kLuma[0] * double(from[0]) + kLuma[1] * double(from[1]) +
-                      kLuma[2] * double(from[2]));
+    for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from));
   };
   const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(const OuterRow<T>& row) {
     if (!keeps_lightness) {
@@ -142,7 +138,9 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
         std::to_string(std::int64_t{region.y} + region.height) + ", and the picture at " +
         std::to_string(in.width) + "," + std::to_string(in.height) + "; name pixels inside it");
   }
-  std::unique_ptr<Work> work = inner.begin(in, place);
+  Place inside = place;
+  inside.keeps_channels = true;
+  std::unique_ptr<Work> work = inner.begin(in, inside);
   if (work->out.channels != in.channels)
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
@@ -153,6 +151,7 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
 }  // namespace
 
 FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
+  const bool needs_luma = mapping.luma && !filter->takes_luma();
   const auto around = [&](std::string text, OuterFilter::Begin begin) {
     filter = std::make_shared<OuterFilter>(std::move(text), std::move(filter), std::move(begin));
   };
@@ -162,7 +161,7 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
       return begin_output(inner, in, place, absolute);
     });
   }
-  if (mapping.luma) around("luma", begin_luma);
+  if (needs_luma) around("luma", begin_luma);
   if (mapping.linear) around("light", begin_light);
   if (const auto& region = mapping.region) {
     std::string text = "region";

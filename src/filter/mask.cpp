@@ -26,9 +26,9 @@ class MaskFilter final : public Filter {
     mask.offset *= place.unit;
     const Problem problem = place.convolver.problem_of(in, mask, place.border_value);
     if (in.channels == 4) {
-      Responses responses{{mask}, {}, mask.offset, has_unit_gain(mask)};
-      responses.masks[0].offset = 0;
-      return with_alpha(*this, in, std::move(responses), place,
+      Response response{mask, mask.offset, has_unit_gain(mask)};
+      response.mask.offset = 0;
+      return with_alpha(*this, in, std::move(response), place,
                         "a picture with alpha: where it is opaque, as if it had none; elsewhere "
                         "premultiplied by alpha, in f32");
     }

@@ -83,7 +83,7 @@ TEST_CASE("valid is the inside of same, full is same in a black frame; alpha goe
 TEST_CASE("edges in every mode") {
   for (int channels : {3, 4}) {
     const Image in = random_image(kWidth, kHeight, channels, Depth::u8, 4);
-    const std::vector<Mask> sobel = edge_masks({});
+    const std::vector<Mask> sobel = plain_masks(EdgeMethod::sobel);
     Convolver of_same(in_mode(Mode::same)), of_valid(in_mode(Mode::valid)),
         of_full(in_mode(Mode::full, Border::constant)),
         of_frame(in_mode(Mode::same, Border::constant));

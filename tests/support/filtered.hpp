@@ -70,8 +70,26 @@ inline Image convolve(Convolver&& convolver, const Image& in, const Mask& mask) 
   return convolve(convolver, in, mask);
 }
 
+/// Edges of each channel.
+inline FilterPtr channel_edges(std::vector<Mask> masks) {
+  EdgeOptions options;
+  options.color = true;
+  return edge_filter(std::move(masks), options);
+}
+
+/// The masks of a method without a Gaussian; weights of textbooks' masks are whole.
+inline std::vector<Mask> plain_masks(EdgeMethod method,
+                                     EdgeDirection direction = EdgeDirection::both) {
+  EdgeMasks masks{method, direction, 0, 4};
+  if (method == EdgeMethod::scharr) masks.gain = 16;
+  if (method == EdgeMethod::prewitt) masks.gain = 3;
+  if (method == EdgeMethod::laplacian) masks.gain = 1;
+  if (method == EdgeMethod::log || method == EdgeMethod::dog) masks.sigma = 1.4;
+  return edge_masks(masks);
+}
+
 inline Image find_edges(const Image& in, const std::vector<Mask>& masks, Convolver& convolver) {
-  return filtered_whole(in, *edge_filter(masks), convolver);
+  return filtered_whole(in, *channel_edges(masks), convolver);
 }
 
 }  // namespace convfilt::testing

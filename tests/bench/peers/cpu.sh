@@ -38,7 +38,7 @@ command_of() {  # PEER KIND NUMBER IN: nothing where the peer has no such thing
   case $1:$2 in
     convfilt:blur) echo "$convfilt blur $4 out_convfilt.${4##*.} --sigma $3 $q --device=cpu" ;;
     convfilt:sharpen) echo "$convfilt sharpen $4 out_convfilt.${4##*.} --sigma $3 $q --device=cpu" ;;
-    convfilt:edge) echo "$convfilt edge $4 out_convfilt.${4##*.} $q --device=cpu" ;;
+    convfilt:edge) echo "$convfilt edge --color --sigma 0 --gain 4 $4 out_convfilt.${4##*.} $q --device=cpu" ;;
     convfilt:mask) echo "$convfilt apply mask$3.txt $4 out_convfilt.${4##*.} $q --device=cpu" ;;
     OpenCV:*) echo "./opencv $2 $4 out_OpenCV.${4##*.} $3" ;;
     vips:blur) echo "vips gaussblur $4 $(vips_out "$4") $3" ;;

@@ -62,7 +62,7 @@ for command in "${commands[@]}"; do
     is_known=${changes[$name]:-false}
     changes[$name]=${changes[$name]:-$is_free}
     # Some options need another beside them; settings of strategies are tried with one command alone.
-    contexts=('' '--border constant' '--method log')
+    contexts=('' '--border constant' '--method log' '--method canny')
     if $is_free; then contexts=('' '--files-from list.txt -o out'); fi
     case $command in apply*) $is_free || contexts+=("${by_strategy[@]}") ;; esac
     for context in "${contexts[@]}"; do
@@ -100,6 +100,7 @@ done
 run blur --box 3
 for method in sobel prewitt scharr; do
   for direction in x y both; do run edge --method $method --direction $direction; done
+  for how in '--sigma 0' '--gain 2' --color --thin '--threshold 9'; do run edge --method $method $how; done
 done
 run edge --method laplacian
 run edge --method laplacian --flip

@@ -1,7 +1,7 @@
 # --mode: same is the picture's size, valid its inside, full all that the mask touches; the inside is the same bytes.
 for mode in same valid full; do convfilt apply gaussian5 samples/camera.png $mode.png --mode $mode; shape $mode.png; done
 convfilt blur samples/rocket.jpg edge.png --box 31 --mode=valid; shape edge.png
-convfilt edge samples/astronaut.png full.png --mode=full; shape full.png
+convfilt edge samples/astronaut.png full.png --mode=full --color --sigma 0; shape full.png
 # Each strategy gives each mode.
 printf 'P5\n6 4\n255\n' >in.pgm; head -c 24 samples/coffee.png >>in.pgm
 for mode in same valid full; do

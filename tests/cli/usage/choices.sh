@@ -5,10 +5,17 @@ for name in gpu GPU:0 cdua cuda: cuda:x cuda:-1 CUDA fpga; do try blur samples/c
 try blur samples/camera.png out.png --pitch paded
 try blur samples/camera.png out.png --on-damage ignore
 try edge samples/camera.png out.png --method lapacian
-try edge samples/camera.png out.png --method canny
+try edge samples/camera.png out.png --method cannny
 try edge samples/camera.png out.png --direction z
 try edge samples/camera.png out.png --method laplacian --direction x
-try edge samples/camera.png out.png --sigma 3
+try edge samples/camera.png out.png --method kirsch --direction y
+try edge samples/camera.png out.png --method dog --direction angle
+try edge samples/camera.png out.png --method log --sigma 0
+try edge samples/camera.png out.png --low 3
+try edge samples/camera.png out.png --method canny --threshold 3
+try edge samples/camera.png out.png --method canny --low 61
+try edge samples/camera.png out.png --color --luma
+try edge samples/camera.png out.png --normalize
 try apply gausian5 samples/camera.png out.png
 try apply gaussian5.txt samples/camera.png out.png
 try apply swirl samples/camera.png out.png

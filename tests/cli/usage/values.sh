@@ -7,7 +7,7 @@ declare -A needs=(
   [--accumulate]="--strategy=in-parts" [--block]="--strategy=in-parts" [--part]="--strategy=in-parts"
   [--steps]="--strategy=overlap-add" [--border-value]="--border=constant" [--weights]="--masks=3"
   [try--block]= [try--outputs]= [explain--at]="--picture=drawn.svg"
-  [edge--sigma]="--method=log" [edge--direction]="--method=sobel")
+  [edge--low]="--method=canny" [edge--high]="--method=canny" [edge--direction]="--method=sobel")
 bad=(@ nan inf -1 0 1e999 1.5 99999999999999999999 99999999999x1 99999999999 1,,2 3,@ '')
 generated=$(convfilt generate bash)
 mkdir in
@@ -82,7 +82,7 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
 variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
 bad_values '.*' blur in/ out/ -q
 bad_values 'amount|sigma|threshold|halo-limit' sharpen in/ out/ -q
-bad_values 'method|direction|sigma' edge in/ out/ -q
+bad_values 'method|direction|sigma|gain|threshold|low|high' edge in/ out/ -q
 bad_values '.*' compare --size=3x3 --mask=3x3 --repeats=3 --strategies=cpu
 bad_values '.*' explain
 bad_values 'size|depth|channels|device' mask check gaussian5

@@ -236,7 +236,7 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
 
   prepared = 0;
   Convolver edges(options, machine);
-  find_edges(in, edge_masks({}), edges);
+  find_edges(in, plain_masks(EdgeMethod::sobel), edges);
   CHECK(prepared == 2);
   CHECK(edges.report().runs == 6);
 }

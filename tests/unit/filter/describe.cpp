@@ -23,6 +23,7 @@ namespace {
 /// All that makes a filter.
 struct Recipe {
   bool edge = false;
+  EdgeOptions look;  ///< of an edge
   Mask mask;
   Mapping mapping;
   ConvolverOptions options;
@@ -32,6 +33,11 @@ Recipe random_recipe(std::mt19937& random) {
   const auto below = [&](int n) { return int(random() % unsigned(n)); };
   Recipe recipe;
   recipe.edge = below(3) == 0;
+  recipe.look.kind = below(2) ? EdgeKind::gradient : EdgeKind::curvature;
+  recipe.look.color = below(2) == 0;
+  recipe.look.thin = below(2) == 0;
+  if (below(2) == 0) recipe.look.threshold = below(40);
+  if (recipe.look.threshold && below(2) == 0) recipe.look.low = *recipe.look.threshold / 2;
   const int width = 1 + below(4), height = 1 + below(4);
   std::vector<double> weights;
   for (int i = 0; i < width * height; ++i) weights.push_back(below(7) - 2 + (below(4) ? 0 : 0.25));
@@ -52,7 +58,7 @@ Recipe random_recipe(std::mt19937& random) {
 /// The recipe with one parameter changed, or with one that decides no byte.
 Recipe altered(Recipe recipe, std::mt19937& random, bool& is_other) {
   is_other = true;
-  switch (random() % 14) {
+  switch (random() % 20) {
     case 0: recipe.edge = !recipe.edge; break;
     case 1: recipe.mask.weights[random() % recipe.mask.weights.size()] += 1; break;
     case 2: recipe.mask.divisor += 1; break;
@@ -76,6 +82,18 @@ Recipe altered(Recipe recipe, std::mt19937& random, bool& is_other) {
       recipe.mask.anchor_x = recipe.mask.anchor_y = 0;
       break;
     }
+    case 13: recipe.look.color = !recipe.look.color; break;
+    case 14: recipe.look.thin = !recipe.look.thin; break;
+    case 15: recipe.look.threshold = recipe.look.threshold.value_or(0) + 0.5; break;
+    case 16:
+      recipe.look.threshold = recipe.look.threshold.value_or(9);
+      recipe.look.low = recipe.look.low.value_or(-1) + 1;
+      break;
+    case 17: recipe.look.direction = EdgeDirection(random() % 3); break;
+    case 18:
+      recipe.look.kind =
+          recipe.look.kind == EdgeKind::gradient ? EdgeKind::curvature : EdgeKind::gradient;
+      break;
     default:
       recipe.mask.name += "x";
       recipe.options.request.threads = 1 + int(random() % 3);
@@ -86,7 +104,7 @@ Recipe altered(Recipe recipe, std::mt19937& random, bool& is_other) {
 }
 
 FilterPtr made(const Recipe& recipe) {
-  return mapped(recipe.edge ? edge_filter({recipe.mask}) : mask_filter(recipe.mask),
+  return mapped(recipe.edge ? edge_filter({recipe.mask}, recipe.look) : mask_filter(recipe.mask),
                 recipe.mapping);
 }
 

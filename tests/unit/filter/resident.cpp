@@ -70,16 +70,16 @@ namespace {
 /// options, the masks and a picture.
 void for_each_edge(
     const std::function<void(ConvolverOptions, const std::vector<Mask>&, const Image&)>& check) {
-  std::vector<EdgeOptions> all;
-  for (const EdgeMethod& method : kEdgeMethods) {
-    for (const std::string_view direction : kDirections) {
-      if (method.second.empty() && direction != "both") continue;
-      all.push_back({std::string(method.name), std::string(direction), {}});
-    }
-  }
-  for (const EdgeOptions& edge : all) {
-    CAPTURE(edge.method);
-    CAPTURE(edge.direction);
+  std::vector<std::vector<Mask>> all;
+  for (const EdgeMethod method : {EdgeMethod::sobel, EdgeMethod::scharr, EdgeMethod::prewitt})
+    for (const EdgeDirection direction : {EdgeDirection::both, EdgeDirection::x, EdgeDirection::y})
+      all.push_back(plain_masks(method, direction));
+  for (const EdgeMethod method : {EdgeMethod::laplacian, EdgeMethod::log})
+    all.push_back(plain_masks(method));
+  all.push_back(edge_masks({EdgeMethod::roberts}));
+  all.push_back(edge_masks({EdgeMethod::dog}));
+  for (const std::vector<Mask>& masks : all) {
+    CAPTURE(masks[0].name);
     for (const Border border :
          {Border::constant, Border::replicate, Border::reflect, Border::reflect101, Border::wrap}) {
       for (const Mode mode : {Mode::same, Mode::valid, Mode::full}) {
@@ -88,16 +88,16 @@ void for_each_edge(
         options.border_value = border == Border::constant ? 200 : 0;
         options.mode = mode;
         for (const int channels : {1, 3})
-          check(options, edge_masks(edge), pattern(61, 37, channels, Depth::u8));
+          check(options, masks, pattern(61, 37, channels, Depth::u8));
       }
     }
   }
-  std::vector<Mask> scaled = edge_masks({});
+  std::vector<Mask> scaled = plain_masks(EdgeMethod::sobel);
   scaled[0].divisor = 2;
   scaled[1].divisor = 0.3;
   check({}, scaled, pattern(40, 30, 3, Depth::u8));
   // More rows than a launch has.
-  check({}, edge_masks({}), pattern(3, 70000, 1, Depth::u8));
+  check({}, plain_masks(EdgeMethod::sobel), pattern(3, 70000, 1, Depth::u8));
 }
 
 Image on_cpu(ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
@@ -115,7 +115,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the
     const Image expected = on_cpu(options, masks, in);
     options.request.device = "emulator";
     Convolver convolver(options);
-    const FilterPtr edges = edge_filter(masks);
+    const FilterPtr edges = channel_edges(masks);
     CHECK(begin(*edges, shape_of(in), convolver)->out == shape_of(expected));
     const ResidentPlan made = edges->resident(shape_of(in), convolver);
     CHECK(made.choice.device == DeviceKind::emulator);
@@ -130,7 +130,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the
   });
   // Lengths above 255 are among them.
   CHECK(saturated > 0);
-  CHECK(cases == (3 * 3 + 2) * 5 * 3 * 2 + 1 + 1);
+  CHECK(cases == (3 * 3 + 4) * 5 * 3 * 2 + 1 + 1);
 }
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
@@ -142,7 +142,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
     const Image expected = on_cpu(options, masks, in);
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
-    ResidentFilter filter(options, edge_filter(masks), queue);
+    ResidentFilter filter(options, channel_edges(masks), queue);
     test::CallersStream copies(DeviceKind::cuda);
     const auto bytes_of_image = [](const Image& image) {
       return image.row_bytes() * std::size_t(image.height());
@@ -168,12 +168,12 @@ TEST_CASE("resident edges by a mask that is transformed are within a step of the
   if (test::emulator_missing()) return;
   ConvolverOptions options;
   const Image in = pattern(200, 170, 3, Depth::u8);
-  std::vector<Mask> masks = edge_masks({"log", "both", 8.0});
+  std::vector<Mask> masks = {log_mask(8)};
   masks[0].divisor *= 0.02;  // so wide a mask answers faintly
   const Image expected = on_cpu(options, masks, in);
   options.request.device = "emulator";
   Convolver convolver(options);
-  const ResidentPlan made = edge_filter(masks)->resident(shape_of(in), convolver);
+  const ResidentPlan made = channel_edges(masks)->resident(shape_of(in), convolver);
   Image got = Image::like(expected);
   made.plan->run_resident(in.view(), got.view(), nullptr);
   int furthest = 0, brightest = 0;
@@ -192,10 +192,10 @@ TEST_CASE("resident edges on the CPU are refused, and so are mapped ones") {
   ConvolverOptions options;
   options.request.device = "cpu";
   Convolver cpu(options);
-  CHECK_THROWS_AS(edge_filter({box_mask(3)})->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
+  CHECK_THROWS_AS(channel_edges({box_mask(3)})->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
   Mapping mapping;
   mapping.luma = true;
-  const FilterPtr luma = mapped(edge_filter({box_mask(3)}), mapping);
+  const FilterPtr luma = mapped(channel_edges({box_mask(3)}), mapping);
   CHECK(luma->resident_refuses() != "");
   CHECK_THROWS_AS(luma->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
 }
