@@ -27,7 +27,7 @@ Line gaussian_line(double sigma) {
   return sigma == 0 ? Line{1} : gaussian_mask(sigma, 0).weights;
 }
 
-Mask outer_product(const Line& column, const Line& row) {
+Mask product_mask(const Line& column, const Line& row) {
   std::vector<double> weights;
   for (const double of_column : column)
     for (const double of_row : row) weights.push_back(of_column * of_row);
@@ -96,7 +96,7 @@ std::vector<Mask> masks_of(EdgeMethod method, double sigma) {
   }
   const Gradient gradient = gradient_of(method);
   const Line change = joined(gradient.change, gaussian), mean = joined(gradient.mean, gaussian);
-  return {outer_product(mean, change), outer_product(change, mean)};
+  return {product_mask(mean, change), product_mask(change, mean)};
 }
 
 /// The largest answer to an upright step of height 1, whose right side is bright.
