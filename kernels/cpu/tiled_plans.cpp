@@ -50,7 +50,7 @@ struct Tiling {
 /// How a tile is walked down: `rows` output rows at a time, from `slots` slots of the ring, each of
 /// which holds `rows_per_slot` source rows. Places say where the taps lie in the ring. Their
 /// offsets count terms where there are row passes, and otherwise samples.
-struct Walk {
+struct TileWalk {
   int rows, rows_per_slot, slots;
   std::vector<TapPlace> places;
 };
@@ -79,7 +79,7 @@ class TiledPlan : public BandPlan {
 
   /// `terms` is the number of row passes; 0 where there are none.
   TiledPlan(const Problem& problem, const PlanOptions& options, const Tiling& tiling,
-            std::size_t terms, Walk walk)
+            std::size_t terms, TileWalk walk)
       : channels_(problem.channels),
         threads_(threads_for(
             tiling.multiply_adds * problem.out_width() * problem.out_height() * problem.channels,
@@ -155,7 +155,7 @@ class TiledPlan : public BandPlan {
   const SourceRows<T> source_;
   const int lead_y_;
   const std::size_t terms_;
-  Walk walk_;
+  TileWalk walk_;
   std::vector<std::unique_ptr<Buffers>> buffers_;  ///< by thread
 };
 

@@ -56,9 +56,9 @@ constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
   }
 }
 
-/// The samples of a row that a lane reads, in pieces of as many samples as it has outputs. A piece
-/// is 16 bytes for small masks, which wait for memory. For large masks it is four samples, because
-/// the sums of more outputs would not fit into the registers.
+/// The samples of a row that a lane reads, in vectors of as many samples as it has outputs. A
+/// vector is 16 bytes for small masks, which wait for memory. For large masks it is four samples,
+/// because the sums of more outputs would not fit into the registers.
 template <class T, int kSide_, int kChannels>
 struct Reach {
   static constexpr int kSide = kSide_;
@@ -69,15 +69,15 @@ struct Reach {
   static constexpr int kTogether = kTuning.together;
   static_assert((kSide - 1) % kTogether == 0);
 
-  using Piece = std::conditional_t<kOutputs == kIn16<T>, Bytes16, Four<T>>;
-  using Row = Piece[kLoads];
+  using Vector = std::conditional_t<kOutputs == kIn16<T>, Bytes16, Four<T>>;
+  using RowVectors = Vector[kLoads];
   using Samples = float[kSamples];
   using Sums = float[kSide][kOutputs];
 };
 
-/// Loads the piece that begins at (x, y).
+/// Loads the vector that begins at (x, y).
 template <class R, class T>
-CONVFILT_DEVICE inline typename R::Piece load_piece(const PlaneView<const T>& in, int x, int y) {
+CONVFILT_DEVICE inline typename R::Vector load_vector(const PlaneView<const T>& in, int x, int y) {
   if constexpr (R::kOutputs == kIn16<T>) {
     return load16(in, x, y);
   } else {
@@ -85,9 +85,9 @@ CONVFILT_DEVICE inline typename R::Piece load_piece(const PlaneView<const T>& in
   }
 }
 
-/// A piece made of these samples.
+/// A vector made of these samples.
 template <class R, class T>
-CONVFILT_DEVICE inline typename R::Piece piece_of(const T* samples) {
+CONVFILT_DEVICE inline typename R::Vector vector_of(const T* samples) {
   if constexpr (R::kOutputs == kIn16<T>) {
     return bytes16_of(samples);
   } else {
@@ -97,8 +97,8 @@ CONVFILT_DEVICE inline typename R::Piece piece_of(const T* samples) {
 
 /// Ends the sums of a lane's outputs in one row.
 template <class R, class T>
-CONVFILT_DEVICE inline typename R::Piece ends_of(const FloatFinish& f,
-                                                 const float (&sums)[R::kOutputs]) {
+CONVFILT_DEVICE inline typename R::Vector ends_of(const FloatFinish& f,
+                                                  const float (&sums)[R::kOutputs]) {
   if constexpr (R::kOutputs == kIn16<T>) {
     return finished<T>(f, sums);
   } else {
@@ -111,16 +111,17 @@ CONVFILT_DEVICE inline typename R::Piece ends_of(const FloatFinish& f,
   }
 }
 
-/// The samples of a row's pieces, as floats.
+/// The samples of a row's vectors, as floats.
 template <class T, class R>
-CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Samples& samples) {
+CONVFILT_DEVICE inline void unpack(const typename R::RowVectors& row,
+                                   typename R::Samples& samples) {
   CONVFILT_UNROLL(R::kSamples)
   for (int n = 0; n < R::kSamples; ++n) {
-    const auto& piece = row[n / R::kOutputs];
+    const auto& vector = row[n / R::kOutputs];
     if constexpr (R::kOutputs == kIn16<T>) {
-      samples[n] = sum_of(sample_of<T>(piece, n % R::kOutputs));
+      samples[n] = sum_of(sample_of<T>(vector, n % R::kOutputs));
     } else {
-      samples[n] = sum_of(piece.samples[n % R::kOutputs]);
+      samples[n] = sum_of(vector.samples[n % R::kOutputs]);
     }
   }
 }
@@ -170,14 +171,14 @@ CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
 
 /// A lane's strip. The samples of output x begin at column x of `in`. They go on beyond the ends of
 /// its rows, where side_samples.hpp has written ghost cells. Rows of `out` have room for whole
-/// pieces.
+/// vectors.
 template <class T, int kSide, int kChannels>
 class Strip {
   using R = Reach<T, kSide, kChannels>;
   static constexpr WalkTuning kTuning = R::kTuning;
   static constexpr int kTogether = R::kTogether, kLoaded = kTuning.ahead ? kTogether : 0;
-  using Piece = typename R::Piece;
-  using Rows = typename R::Row[kTogether];
+  using Vector = typename R::Vector;
+  using RowsTogether = typename R::RowVectors[kTogether];
 
  public:
   CONVFILT_DEVICE Strip(const PlaneView<const T>& in, const PlaneView<T>& out, T ghost,
@@ -234,15 +235,16 @@ class Strip {
   template <bool kAtEnds>
   CONVFILT_DEVICE void step(const MaskPart<T>& mask, int k) {
     // Load the next rows, or the current ones where the walk does not load ahead.
-    Rows next = {};
-    Rows& loaded = kLoaded ? next : now_;
+    RowsTogether next = {};
+    RowsTogether& loaded = kLoaded ? next : now_;
     if (kAtEnds) {
       if (k + kLoaded < in_rows()) load_any(k + kLoaded, loaded);
     } else {
       CONVFILT_UNROLL(kTogether)
       for (int r = 0; r < kTogether; ++r) {
         CONVFILT_UNROLL(R::kLoads)
-        for (int n = 0; n < R::kLoads; ++n) loaded[r][n] = load_piece<R>(here_, n * R::kOutputs, r);
+        for (int n = 0; n < R::kLoads; ++n)
+          loaded[r][n] = load_vector<R>(here_, n * R::kOutputs, r);
         const int near = kTuning.near + r;
         if (kTuning.near && near < here_.height) prefetch(here_, 0, near);
       }
@@ -257,10 +259,10 @@ class Strip {
                                                               complete);
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; r < kTogether; ++r) {
-      const Piece ends = ends_of<R, T>(mask.finish, complete[r]);
+      const Vector ends = ends_of<R, T>(mask.finish, complete[r]);
       const int row = k - (kSide - 1) + r;
       if (kAtEnds && (row < 0 || row >= out_.height)) continue;
-      *reinterpret_cast<Piece*>(kAtEnds ? out_.row(row) : to_ + r * out_.stride) = ends;
+      *reinterpret_cast<Vector*>(kAtEnds ? out_.row(row) : to_ + r * out_.stride) = ends;
     }
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; kLoaded && r < kTogether; ++r) {
@@ -271,7 +273,7 @@ class Strip {
 
   /// Loads kTogether rows from row k of the strip on. The border replaces those outside the
   /// picture.
-  CONVFILT_DEVICE void load_any(int k, Rows& rows) const {
+  CONVFILT_DEVICE void load_any(int k, RowsTogether& rows) const {
     T ghosts[R::kOutputs];
     CONVFILT_UNROLL(R::kOutputs)
     for (int n = 0; n < R::kOutputs; ++n) ghosts[n] = ghost_;
@@ -280,7 +282,7 @@ class Strip {
       const int y = edge_row(border_, first_y_ + k + r, in_.height);
       CONVFILT_UNROLL(R::kLoads)
       for (int n = 0; n < R::kLoads; ++n) {
-        rows[r][n] = y < 0 ? piece_of<R>(ghosts) : load_piece<R>(in_, n * R::kOutputs, y);
+        rows[r][n] = y < 0 ? vector_of<R>(ghosts) : load_vector<R>(in_, n * R::kOutputs, y);
       }
       if (y < 0) count_ghost_cells(R::kSamples);
     }
@@ -296,7 +298,7 @@ class Strip {
   int first_y_ = 0;            ///< the picture's row that the strip reads first
   PlaneView<const T> here_{};  ///< begins at the next row to load, if that lies in the picture
   T* to_ = nullptr;            ///< where the next outputs go
-  Rows now_ = {};
+  RowsTogether now_ = {};
   typename R::Sums sums_ = {};  ///< products of the mask's first row start them
 };
 

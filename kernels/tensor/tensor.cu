@@ -154,8 +154,8 @@ Geometry geometry(const Problem& p, const Tuning&) {
   if (!part.last) first.mask = make_mask("first part", part.width, part.height, {});
   const int dx = -first.lead_x();
   const int digits = digits_of(part), steps = steps_of(dx, part.width, 1);
-  if (const strips::Shape strips =
-          strips::shape_for(part, digits, 1, first.out_width(), first.out_height());
+  if (const strips::StripSize strips =
+          strips::size_for(part, digits, 1, first.out_width(), first.out_height());
       strips.digits > 0 && strips::wide_enough(first.width, first.out_width())) {
     return strips::geometry(strips);
   }
@@ -187,8 +187,8 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const auto& mask = job.mask_part<uint8_t>();
-  if (const strips::Shape strips =
-          strips::shape_for(mask, digits_of(mask), job.channels, job.out.width, job.out.height);
+  if (const strips::StripSize strips =
+          strips::size_for(mask, digits_of(mask), job.channels, job.out.width, job.out.height);
       strips.digits > 0 && strips::takes(job)) {
     return strips::filter(p, job, strips, stream);
   }
@@ -215,8 +215,8 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   // Small masks take channels as they lie. The banded matrices of large masks would then be wide
   // and mostly empty.
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
-  const strips::Shape strips =
-      strips::shape_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);
+  const strips::StripSize strips =
+      strips::size_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);
   return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
 }
 

@@ -122,24 +122,24 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
     const BlockAxis &x = schedule.x, &y = schedule.y;
     for (int down = 0; down < y.pieces(); ++down)
       for (int across = 0; across < x.pieces(); ++across)
-        pieces_.push_back(piece_of(mask, x.piece(across), y.piece(down)));
+        parts_.push_back(part_of(mask, x.piece(across), y.piece(down)));
   }
 
  protected:
   void add_up(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift) override {
-    for (const Piece& piece : pieces_)
+    for (const ConstantPart& part : parts_)
       for (int step = 0; step < this->steps(); ++step)
-        add_blocks(in, sums, piece, this->launch_of(in, sums, shift, step, piece.x, piece.y));
+        add_blocks(in, sums, part, this->launch_of(in, sums, shift, step, part.x, part.y));
   }
 
  private:
   /// The part of the mask that constant memory holds at once, and its intervals along both axes.
-  struct Piece {
+  struct ConstantPart {
     MaskPart<T> mask;
     Interval x, y;
   };
 
-  static Piece piece_of(const PreparedMask<T>& mask, Interval x, Interval y) {
+  static ConstantPart part_of(const PreparedMask<T>& mask, Interval x, Interval y) {
     PreparedMask<T> cut = mask;
     cut.width = x.count;
     cut.height = y.count;
@@ -152,12 +152,12 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
     return {cut.parts(x.count, y.count)[0], x, y};
   }
 
-  void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, const Piece& piece,
+  void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, const ConstantPart& part,
                   typename Base::Launch on) {
     const auto outputs = [](const BlockAxis& axis, Interval weights) {
       return axis.block + std::min(weights.count, axis.part) - 1;
     };
-    const dim3 threads = threads_over(outputs(on.x.axis, piece.x), outputs(on.y.axis, piece.y));
+    const dim3 threads = threads_over(outputs(on.x.axis, part.x), outputs(on.y.axis, part.y));
     const int all = on.y.count;
     for (int done = 0; on.x.count > 0 && done < all; done += kMaxLaunchRows) {
       on.y.count = std::min(kMaxLaunchRows, all - done);
@@ -165,13 +165,13 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
         const auto kernel = schedule_.atomic ? spatial_blocks_kernel<T, border(), true>
                                              : spatial_blocks_kernel<T, border(), false>;
         launch(dim3(on.x.count, on.y.count), threads, this->stream_, kernel, in.view<const T>(),
-               sums, ghost_, on.x, on.y, piece.x.first, piece.y.first, piece.mask);
+               sums, ghost_, on.x, on.y, part.x.first, part.y.first, part.mask);
       });
       on.y.first += on.y.count;
     }
   }
 
-  std::vector<Piece> pieces_;
+  std::vector<ConstantPart> parts_;
   const T ghost_;
 };
 

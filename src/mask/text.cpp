@@ -255,7 +255,7 @@ class LineReader {
   std::string_view pending_comma_;  // a comma that waits for the number after it
 };
 
-using Rows = std::vector<std::vector<Entry>>;
+using EntryRows = std::vector<std::vector<Entry>>;
 constexpr const char* kVipsForm = "WIDTH HEIGHT [SCALE [OFFSET]]";
 
 std::string_view end_of(const std::vector<Entry>& row) {
@@ -267,7 +267,7 @@ bool has_vips_suffix(const std::string& file_name) {
 }
 
 /// Whether the first row is a vips header that fits the other rows.
-bool fits_vips_header(const Rows& rows) {
+bool fits_vips_header(const EntryRows& rows) {
   if (rows[0].size() < 2 || rows[0].size() > 4) return false;
   const auto width = whole_number(rows[0][0].word), height = whole_number(rows[0][1].word);
   return is_side(width) && is_side(height) && rows.size() == std::size_t(*height) + 1 &&
@@ -284,7 +284,7 @@ void check_width(const SourceText& source, const std::vector<Entry>& row, std::s
 }
 
 /// The size that all rows have. Throws at the first row that is shorter or longer than the first.
-std::pair<int, int> size_of_grid(const SourceText& source, const Rows& rows) {
+std::pair<int, int> size_of_grid(const SourceText& source, const EntryRows& rows) {
   const std::size_t width = rows[0].size();
   for (const auto& row : rows)
     check_width(source, row, width,

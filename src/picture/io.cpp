@@ -222,8 +222,9 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
     warnings_.push_back(shown_out(path) + ": " + warning);
 }
 
-PictureWriter::Rows PictureWriter::prepare(PictureView<const std::byte> rows, int first) const {
-  Rows prepared;
+PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> rows,
+                                                   int first) const {
+  PreparedRows prepared;
   Depth depth = shape_.depth;
   const auto change = [&](int channels, Depth to, auto&& work) {
     Image changed(rows.width, rows.height, channels, to);
@@ -244,7 +245,7 @@ PictureWriter::Rows PictureWriter::prepare(PictureView<const std::byte> rows, in
   return prepared;
 }
 
-void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
+void PictureWriter::write(PictureView<const std::byte> rows, PreparedRows prepared) {
   const Image& fitted = prepared.fitted;
   writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
 }

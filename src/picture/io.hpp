@@ -101,17 +101,17 @@ class PictureWriter {
   int rows_at_a_time() const { return writer_->rows_at_a_time(); }
   std::int64_t held_bytes() const { return writer_->held_bytes(); }
 
-  struct Rows {
+  struct PreparedRows {
     Image fitted;  ///< empty where the rows can be written as they are
     EncodedRows encoded;
   };
 
   /// Does what needs no other rows. Several threads may call it at once. `first` is the number of
   /// the first row.
-  Rows prepare(PictureView<const std::byte> rows, int first) const;
+  PreparedRows prepare(PictureView<const std::byte> rows, int first) const;
 
   /// Writes the next rows, which prepare() has seen.
-  void write(PictureView<const std::byte> rows, Rows prepared);
+  void write(PictureView<const std::byte> rows, PreparedRows prepared);
 
   /// Encodes and writes what is left, after the last rows.
   void finish();

@@ -60,10 +60,10 @@ void take_file(const std::string& path, const std::string& name, JobList& list) 
 }
 
 /// Walks a folder that the command names.
-class Walk {
+class FolderWalk {
  public:
-  Walk(const Selection& selection, const std::set<std::string>& results, const std::string& root,
-       JobList& list)
+  FolderWalk(const Selection& selection, const std::set<std::string>& results,
+             const std::string& root, JobList& list)
       : selection_(selection), results_(results), root_(root), list_(list) {
     std::error_code error;
     real_root_ = fs::canonical(root, error);
@@ -288,7 +288,7 @@ JobList list_jobs(const Selection& selection, const std::set<std::string>& resul
   for (const std::string& input : selection.inputs) {
     std::error_code error;
     if (fs::is_directory(input, error)) {
-      Walk(selection, results, input, list).run();
+      FolderWalk(selection, results, input, list).run();
       continue;
     }
     // A folder that is not there may end with a slash.

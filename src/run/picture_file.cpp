@@ -48,8 +48,8 @@ struct Band {
   int first = 0, rows = 0;  ///< of the output
   PictureBand in;
   Image out;
-  BandView<const std::byte> result;          ///< rows of `out`, or of a picture
-  std::vector<PictureWriter::Rows> encoded;  ///< of rows_at_a_time() rows each
+  BandView<const std::byte> result;                  ///< rows of `out`, or of a picture
+  std::vector<PictureWriter::PreparedRows> encoded;  ///< of rows_at_a_time() rows each
 };
 using BandPtr = std::shared_ptr<Band>;
 

@@ -31,7 +31,7 @@ using std::min;
 
 /// Tells the watch of an access to global memory.
 template <class T>
-void watch_global(const T* at, std::size_t samples, bool writes, const Place& place) {
+void watch_global(const T* at, std::size_t samples, bool writes, const CallSite& place) {
   watch_access(Memory::global, place, writes, reinterpret_cast<std::uintptr_t>(at),
                samples * sizeof(T));
 }
@@ -44,7 +44,7 @@ inline void record_reads(int x, int y, int samples) {
 
 /// Reads a sample of the input in global memory. The read is counted, and checked against the view.
 template <class T>
-T load(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
+T load(const PlaneView<const T>& in, int x, int y, const CallSite& place = CallSite::current()) {
   if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
   ++running.counts.global_reads;
   watch_global(in.row(y) + x, 1, false, place);
@@ -55,21 +55,21 @@ T load(const PlaneView<const T>& in, int x, int y, const Place& place = Place::c
 /// The sample under weight (i, j) of a mask whose first weight lies over (x, y).
 template <class T>
 T load(const PlaneView<const T>& in, int x, int y, int i, int j,
-       const Place& place = Place::current()) {
+       const CallSite& place = CallSite::current()) {
   return load(in, x + i, y + j, place);
 }
 
 /// The same past a cache, which counts nothing else.
 template <class T>
 T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j,
-               const Place& place = Place::current()) {
+               const CallSite& place = CallSite::current()) {
   return load(in, x + i, y + j, place);
 }
 
 /// The k-th weight, in row order, of a mask that lies in global memory. It counts as a read, and
 /// ends a lane's turn, as count_mask_read() does.
 template <class Sum>
-Sum load_weight(const Sum* weights, int k, const Place& place = Place::current()) {
+Sum load_weight(const Sum* weights, int k, const CallSite& place = CallSite::current()) {
   ++running.counts.global_reads;
   watch_global(weights + k, 1, false, place);
   if (running.recorder) running.recorder->weight();
@@ -79,14 +79,16 @@ Sum load_weight(const Sum* weights, int k, const Place& place = Place::current()
 
 /// Follows each write of an output, or of a sum that the mask's next part takes on.
 template <class T>
-void count_write(const PlaneView<T>& out, int x, int y, const Place& place = Place::current()) {
+void count_write(const PlaneView<T>& out, int x, int y,
+                 const CallSite& place = CallSite::current()) {
   ++running.counts.global_writes;
   watch_global(out.row(y) + x, 1, true, place);
 }
 
 /// Follows each addition to a sum that no other thread adds to meanwhile.
 template <class T>
-void count_add(const PlaneView<T>& sums, int x, int y, const Place& place = Place::current()) {
+void count_add(const PlaneView<T>& sums, int x, int y,
+               const CallSite& place = CallSite::current()) {
   ++running.counts.sum_adds;
   for (const bool writes : {false, true}) watch_global(sums.row(y) + x, 1, writes, place);
 }
@@ -95,7 +97,7 @@ void count_add(const PlaneView<T>& sums, int x, int y, const Place& place = Plac
 /// as a read.
 template <class Together, class T>
 Together load_together(const PlaneView<const T>& in, int x, int y, const char* leave,
-                       const char* between, const Place& place) {
+                       const char* between, const CallSite& place) {
   constexpr int kSamples = int(sizeof(Together) / sizeof(T));
   if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) fail(leave);
   const T* const from = in.row(y) + x;
@@ -110,7 +112,8 @@ Together load_together(const PlaneView<const T>& in, int x, int y, const char* l
 
 /// Four samples from (x, y) on.
 template <class T>
-Four<T> load4(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
+Four<T> load4(const PlaneView<const T>& in, int x, int y,
+              const CallSite& place = CallSite::current()) {
   return load_together<Four<T>>(
       in, x, y, "a kernel read four samples that leave its input",
       "a kernel read four samples at an address that is no multiple of their size", place);
@@ -118,7 +121,8 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y, const Place& place = P
 
 /// The samples of 16 bytes from (x, y) on.
 template <class T>
-Bytes16 load16(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
+Bytes16 load16(const PlaneView<const T>& in, int x, int y,
+               const CallSite& place = CallSite::current()) {
   return load_together<Bytes16>(in, x, y, "a kernel read 16 bytes that leave its input",
                                 "a kernel read 16 bytes at an address that is no multiple of 16",
                                 place);
@@ -143,7 +147,7 @@ void prefetch(const PlaneView<const T>& in, int x, int y) {
 
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
-  watch_access(Memory::none, Place());
+  watch_access(Memory::none, CallSite());
 }
 
 /// A lane's turn ends behind the weight of a tap, so that all are together at the next.
@@ -154,7 +158,7 @@ inline void count_mask_read() {
 
 /// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>
-void atomic_add(T& cell, T value, const Place& place = Place::current()) {
+void atomic_add(T& cell, T value, const CallSite& place = CallSite::current()) {
   ++running.counts.atomic_adds;
   watch_global(&cell, 1, true, place);
   if (running.recorder) running.recorder->add();
@@ -164,7 +168,8 @@ void atomic_add(T& cell, T value, const Place& place = Place::current()) {
 /// Plays the texture unit with point sampling: it applies the address mode, and gives the sample in
 /// whose cell the coordinate lies.
 template <class T>
-T tex2D(cudaTextureObject_t texture, float x, float y, const Place& place = Place::current()) {
+T tex2D(cudaTextureObject_t texture, float x, float y,
+        const CallSite& place = CallSite::current()) {
   const auto address = [&](float coordinate, int size) -> int {
     const float at = texture->normalised ? coordinate * float(size) : coordinate;
     const int i = int(std::floor(at));

@@ -67,10 +67,10 @@ struct Running {
 inline constinit thread_local Running running;
 
 /// Where a kernel's source accesses memory. It is the default of a last parameter.
-using Place = std::source_location;
+using CallSite = std::source_location;
 
 /// Tells the watch, if there is one, of an access of the running thread.
-inline void watch_access(Memory memory, const Place& place, bool writes = false,
+inline void watch_access(Memory memory, const CallSite& place, bool writes = false,
                          std::uintptr_t address = 0, std::size_t bytes = 0) {
   if (running.watch == nullptr) [[likely]]
     return;

@@ -46,8 +46,8 @@ class SharedCell {
 /// A column of a tile, and where the kernel names it.
 struct TileColumn {
   int column;
-  Place place;
-  TileColumn(int column_, const Place& place_ = Place::current())
+  CallSite place;
+  TileColumn(int column_, const CallSite& place_ = CallSite::current())
       : column(column_), place(place_) {}
 };
 
@@ -55,7 +55,7 @@ struct TileColumn {
 template <class T>
 class TileCell {
  public:
-  TileCell(SharedCell<T>& cell, int number, const Place& place)
+  TileCell(SharedCell<T>& cell, int number, const CallSite& place)
       : cell_(cell), number_(number), place_(place) {}
 
   void operator=(T value) {
@@ -75,7 +75,7 @@ class TileCell {
 
   SharedCell<T>& cell_;
   int number_;
-  Place place_;
+  CallSite place_;
 };
 
 /// The type of a `__shared__` tile. Rows and columns are checked. Each CPU thread that runs the

@@ -43,12 +43,12 @@ constexpr int warps_an_sm(int digits, int steps, int height) {
 }
 
 /// A block's strip.
-struct Place {
+struct StripPosition {
   int across, down;
 };
 
 /// Strips at the picture's sides come first, since they take longest.
-CONVFILT_DEVICE inline Place place_of(int block, int across, int down) {
+CONVFILT_DEVICE inline StripPosition position_of(int block, int across, int down) {
   if (across < 3) return {block % across, block / across};
   if (block < 2 * down) return {block % 2 * (across - 1), block / 2};
   block -= 2 * down;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeig
       kChunk);
   // The last strip across begins further left, so that it does not leave the picture.
   const int across = ceil_div(out.width, kWarpColumns);
-  const auto [column, group] = place_of(blockIdx.x, across, grid.down);
+  const auto [column, group] = position_of(blockIdx.x, across, grid.down);
   const int own_x = column * kWarpColumns;
   const int strip_x = min(own_x, (out.width - kWarpColumns + 3) & ~3);
   const int strip_y = group * grid.rows;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeig
 
   // Lane 4 * g + t multiplies segments g and g + 8. Its samples begin at a multiple of four.
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-  Lane<kDigits, kSteps, kHeight> lane;
+  LaneState<kDigits, kSteps, kHeight> lane;
   lane.chunk_x = first_x & -kChunk;
   lane.word = (first_x - lane.chunk_x + kSegment * g + 4 * t) / 4;
   lane.first_y = strip_y + mask.dy;
@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeig
 static_assert(sizeof(MaskArgument) + kOtherArguments + sizeof(Grid) + sizeof(Border) <= 4096,
               "the kernel's arguments do not fit; make kMostMatrixWords smaller");
 
-MaskArgument mask_argument(const MaskPart<std::uint8_t>& mask, const Shape& strips, int channels) {
+MaskArgument mask_argument(const MaskPart<std::uint8_t>& mask, const StripSize& strips,
+                           int channels) {
   MaskArgument s{};
   s.dx = mask.dx * channels;
   s.dy = mask.dy;
@@ -128,7 +129,7 @@ MaskArgument mask_argument(const MaskPart<std::uint8_t>& mask, const Shape& stri
   return s;
 }
 
-auto kernel_of(const Shape& s) {
+auto kernel_of(const StripSize& s) {
   return with_least<1, 2, 3>(s.digits, [&](auto digits) {
     return with_least<1, 2>(s.steps, [&](auto steps) {
       return with_least<3, 5, 7, 9>(s.height, [&](auto height) {
@@ -144,9 +145,9 @@ constexpr int kLeastRows = 8;
 
 }  // namespace
 
-Shape shape_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out_width,
-                int out_height) {
-  Shape s{digits, steps_of(mask.dx, mask.width, channels), std::max(3, mask.height | 1)};
+StripSize size_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out_width,
+                   int out_height) {
+  StripSize s{digits, steps_of(mask.dx, mask.width, channels), std::max(3, mask.height | 1)};
   // Kernels for one or two digits have only the end in floats. The kernel for three takes all
   // masks.
   if (!float_end(mask.finish, mask.weights, mask.width * mask.height, digits).usable) s.digits = 3;
@@ -160,7 +161,7 @@ Shape shape_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out
   return s;
 }
 
-Geometry geometry(const Shape& strips) {
+Geometry geometry(const StripSize& strips) {
   Geometry g;
   g.block_columns = g.computing_threads = kLaneCount;
   g.block_rows = 1;
@@ -190,7 +191,7 @@ bool takes(const LaunchJob& job) {
   return wide_enough(in.width, job.out.width) && lies_at_multiples_of(kChunk, in);
 }
 
-void filter(const Problem& p, const LaunchJob& job, const Shape& strips, const Stream& stream) {
+void filter(const Problem& p, const LaunchJob& job, const StripSize& strips, const Stream& stream) {
   const auto& out = job.output<uint8_t>();
   const Grid grid{strips.rows, ceil_div(out.height, strips.rows), job.channels};
   launch(dim3(ceil_div(out.width, kWarpColumns) * grid.down), dim3(kLaneCount), stream,

@@ -173,7 +173,7 @@ constexpr int kPairsAhead = 3;  // pairs of rows that are being copied
 
 /// State that a lane keeps for its strip.
 template <int kDigits, int kSteps, int kHeight>
-struct Lane {
+struct LaneState {
   int chunk_x, first_y;  ///< where its copies begin, and the strip's first row in the input
   int word;              ///< the lane's first word in a copied row
   int rows;              ///< rows of outputs
@@ -189,7 +189,8 @@ template <bool kPlain, int kDigits, int kSteps, int kHeight, class Tile>
 CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
                                        std::ptrdiff_t out_stride, std::uint8_t ghost, Border border,
                                        const MaskArgument& mask,
-                                       const Lane<kDigits, kSteps, kHeight>& lane, Tile& in_tile) {
+                                       const LaneState<kDigits, kSteps, kHeight>& lane,
+                                       Tile& in_tile) {
   constexpr int kPairs = (kHeight + 1) / 2;  // pairs in registers: what two outputs need
   constexpr int kSlots = kPairsAhead + 1;    // pairs in shared memory
   constexpr int kAhead = kPairs - 1 + kPairsAhead;

@@ -36,7 +36,7 @@ struct MaskArgument {
 };
 
 /// The samples that a block reads, the picture that it writes, and its shared memory.
-struct Place {
+struct BlockData {
   PlaneView<uint8_t> picture;  ///< with padding at its rows' sides
   /// The same from where the first strip's samples begin, which may be in the padding.
   PlaneView<const uint8_t> samples;

@@ -92,7 +92,7 @@ template <int kDigits, int kSteps, bool kHalf>
 class RowProducts {
  public:
   /// The first row begins at byte `first`. The rows form a ring, which ends at byte `end`.
-  CONVFILT_DEVICE RowProducts(const Place& place, int matrices, int first, int end)
+  CONVFILT_DEVICE RowProducts(const BlockData& place, int matrices, int first, int end)
       : step_(matrices * kMatrix),
         first_(first),
         end_(end),
@@ -197,7 +197,7 @@ CONVFILT_DEVICE inline void end_sums(const End& end, const Sums<kDigits>& sums,
 /// block copies one. All counters are the same in all threads. `rows` must be even.
 class RowCopies {
  public:
-  CONVFILT_DEVICE RowCopies(const Place& place, int x, int y, int rows, int chunks, int pitch,
+  CONVFILT_DEVICE RowCopies(const BlockData& place, int x, int y, int rows, int chunks, int pitch,
                             int kept)
       : x_(x + chunk() * kChunk),
         end_y_(y + rows),
@@ -209,7 +209,7 @@ class RowCopies {
         own_(place.rows.from(half() * pitch + chunk() * 4)),
         line_(from_own(place.samples.rows(y + half(), 1))) {}
 
-  CONVFILT_DEVICE void copy_two(const Place& place) {
+  CONVFILT_DEVICE void copy_two(const BlockData& place) {
     if (twos_ > 0) {
       if (inside_) {
         copy(line_);
@@ -243,7 +243,7 @@ class RowCopies {
     copy16(line, 0, 0, own_, at_);
     if (more_) copy16(line, kHalf * kChunk, 0, own_, at_ + kHalf * 4);
   }
-  CONVFILT_DEVICE void fill(const Place& place) const {
+  CONVFILT_DEVICE void fill(const BlockData& place) const {
     set_ghosts(own_, at_, place.ghost);
     if (more_) set_ghosts(own_, at_ + kHalf * 4, place.ghost);
   }
@@ -258,8 +258,8 @@ class RowCopies {
 /// that the walk need not know of sides. Strips that share rows write the same bytes there, so
 /// their order does not matter. A separate kernel (side_samples.hpp) would take some 4
 /// microseconds.
-CONVFILT_DEVICE inline void write_strip_sides(const Place& place, const Grid& grid, int x, int y,
-                                              int rows) {
+CONVFILT_DEVICE inline void write_strip_sides(const BlockData& place, const Grid& grid, int x,
+                                              int y, int rows) {
   const PlaneView<uint8_t>& picture = place.picture;
   const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
   const int left = max(0, grid.left - x);
@@ -333,7 +333,7 @@ class Outputs {
 
 /// Walks down rows from..to-1 of a strip. kHeight is the mask's height, or 0 for any height.
 template <int kDigits, int kSteps, int kHeight>
-CONVFILT_DEVICE inline void walk_down(const Place& place, const MaskArgument& mask,
+CONVFILT_DEVICE inline void walk_down(const BlockData& place, const MaskArgument& mask,
                                       const Grid& grid, int strip, int part, int from, int to) {
   constexpr int kRows = rows_together(kDigits), kPitch = pitch_words(kSteps);
   const int height = kHeight > 0 ? kHeight : mask.height, dy = mask.dy + part * height;

@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kDigits, kSteps, kHeigh
   if constexpr (kWarpgroupCode) {
     const SharedWords words = shared_words();
     const int from = blockIdx.x / grid.across * grid.rows;
-    const Place place{picture, samples,  out,   ghost,
-                      border,  channels, words, words.from(matrix_bytes.width / 4),
-                      carried};
+    const BlockData place{picture, samples,  out,   ghost,
+                          border,  channels, words, words.from(matrix_bytes.width / 4),
+                          carried};
     const int parts = takes_parts(kSteps, kHeight) ? mask.parts : 1;
     CONVFILT_UNROLL(1)
     for (int part = 0; part < parts; ++part) {

@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kDigits, kChunks, kHeig
   if constexpr (kWarpgroupCode) {
     using Shape = StripShape<kDigits, kChunks, kHeight>;
     const SharedWords words = shared_words();
-    const Place place{{},   samples, out, ghost, border, kColours, words.from(Shape::kMatricesAt),
-                      words};
+    const BlockData place{
+        {}, samples, out, ghost, border, kColours, words.from(Shape::kMatricesAt), words};
     const Strip strip = strip_of<Shape>(grid, blockIdx.x, mask.dy, out.height);
     find_sources<Shape>(place, strip);
     const BandedMatrices<Shape> matrices(place, matrix_bytes);

@@ -25,12 +25,12 @@ CONVFILT_DEVICE inline void take_apart(const uint32_t* words, uint32_t& red, uin
 }
 
 template <class Shape>
-class Rows {
+class PixelRows {
  public:
   /// Takes the strip's rows from pixel x on. `planes` and `landing` are the block's. `sources`
   /// holds the picture's row for each of the strip's rows, or -1 for a row of ghost cells.
-  CONVFILT_DEVICE Rows(const Place& place, SharedWords planes, SharedWords landing,
-                       SharedWords sources, int x, int rows)
+  CONVFILT_DEVICE PixelRows(const BlockData& place, SharedWords planes, SharedWords landing,
+                            SharedWords sources, int x, int rows)
       : warp_(int(threadIdx.x) / 32),
         lane_(int(threadIdx.x) % 32),
         next_(warp_ / 2),
@@ -47,7 +47,7 @@ class Rows {
   }
 
   /// Begins to copy this warp's part of the next two rows.
-  CONVFILT_DEVICE void copy(const Place& place) {
+  CONVFILT_DEVICE void copy(const BlockData& place) {
     if (next_ < rows_) {
       if (source_ >= 0) {
         copy_from(samples_.rows(source_, 1));
@@ -124,7 +124,7 @@ class Rows {
     }
     if (copies_rest()) copy16(line, 4 * kHalfWords, 0, to, kHalfWords + 4 * lane_);
   }
-  CONVFILT_DEVICE void fill(const Place& place) const {
+  CONVFILT_DEVICE void fill(const BlockData& place) const {
     const SharedWords to = landing_.from(to_);
     CONVFILT_UNROLL(kHalfCopies)
     for (int k = 0; k < kHalfCopies; ++k) set_ghosts(to, 4 * lane_ + 128 * k, place.ghost);

@@ -17,7 +17,7 @@ class BandedMatrices;
 template <class Shape>
 class BandedMatrices<Shape, true> {
  public:
-  CONVFILT_DEVICE BandedMatrices(const Place&, const PlaneView<const uint8_t>& bytes) {
+  CONVFILT_DEVICE BandedMatrices(const BlockData&, const PlaneView<const uint8_t>& bytes) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     CONVFILT_UNROLL(Shape::kInRows)
     for (int row = 0; row < Shape::kInRows; ++row) {
@@ -42,7 +42,7 @@ template <class Shape>
 class BandedMatrices<Shape, false> {
  public:
   /// Begins to copy the matrices; they arrive before the first rows.
-  CONVFILT_DEVICE BandedMatrices(const Place& place, const PlaneView<const uint8_t>& bytes)
+  CONVFILT_DEVICE BandedMatrices(const BlockData& place, const PlaneView<const uint8_t>& bytes)
       : matrices_(operand(place.matrices, 8 * kChunk, 2 * 8 * kChunk)),
         thirds_(operand(place.matrices.from(Shape::kMatrices * Shape::kMatrixBytes / 4),
                         Shape::kMatrixBytes / 2, 8 * kChunk)) {
@@ -110,7 +110,7 @@ CONVFILT_DEVICE inline Strip strip_of(const Grid& grid, int block, int dy, int o
 
 /// Finds the picture's row for each row that the strip needs, also above and below the picture.
 template <class Shape>
-CONVFILT_DEVICE inline void find_sources(const Place& place, const Strip& strip) {
+CONVFILT_DEVICE inline void find_sources(const BlockData& place, const Strip& strip) {
   CONVFILT_UNROLL(1)
   for (int row = threadIdx.x; row < strip.rows; row += kThreads) {
     place.rows.set(Shape::kSources + row,
@@ -121,14 +121,14 @@ CONVFILT_DEVICE inline void find_sources(const Place& place, const Strip& strip)
 
 /// Walks down a strip.
 template <int kDigits, int kAtOnce, class Shape, class End>
-CONVFILT_DEVICE inline void walk_down(const Place& place, const BandedMatrices<Shape>& matrices,
+CONVFILT_DEVICE inline void walk_down(const BlockData& place, const BandedMatrices<Shape>& matrices,
                                       const End& end, const Strip& strip) {
   constexpr int kRows = Shape::kRows;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const SharedWords planes = place.rows, stages = place.rows.from(Shape::kStages);
   const SharedWords stage = stages.from(warp * Shape::kStage);
-  Rows<Shape> rows(place, planes, place.rows.from(Shape::kLanding),
-                   place.rows.from(Shape::kSources), strip.x, strip.rows);
+  PixelRows<Shape> rows(place, planes, place.rows.from(Shape::kLanding),
+                        place.rows.from(Shape::kSources), strip.x, strip.rows);
   CONVFILT_UNROLL(1)
   for (int ahead = 0; ahead < Shape::kAhead; ++ahead) rows.copy(place);
   CONVFILT_UNROLL(1)
