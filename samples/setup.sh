@@ -74,7 +74,7 @@ if [ -n "$capabilities" ] && [ "$cuda" != OFF ] && nvcc=$(command -v nvcc || ls 
   fi
 fi
 settings+=(${cuda:+"-DCONVFILT_CUDA=$cuda" "-DCONVFILT_CUDA_QUICK=${CONVFILT_CUDA_QUICK:-OFF}"} ${architectures:+"-DCONVFILT_CUDA_ARCHITECTURES=$architectures"})
-if ! { cmake --preset "$preset" "${settings[@]}" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then
+if ! { cmake --preset "$preset" "${settings[@]}" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(($(nproc) + 1))" ${@:+--target "$@"}; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
   die "the build failed; the whole log is $log"
 fi

@@ -14,6 +14,7 @@
 #include "src/base/errors.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
+#include "src/picture/transfer_curve.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
 #include "tests/support/picture_files.hpp"
@@ -150,8 +151,10 @@ TEST_CASE("a halo limit of 0 keeps every result between its neighbours, and a co
 
 TEST_CASE(
     "alpha and transparent pixels stay, and opaque rows get the bytes they get without alpha") {
-  for (const Depth depth : kDepths) {
-    for (const SharpenOptions& options : {SharpenOptions{2, 5, {}, 1}, {2, 5, 20.0, 1}}) {
+  for (const Border border : {Border::replicate, Border::constant}) {
+    for (int k = 0; k < 6; ++k) {
+      const Depth depth = kDepths[k / 2];
+      const SharpenOptions options{2, 5, k % 2 ? std::optional(20.0) : std::nullopt, 1};
       const Mask blur = gaussian_mask(0.7);
       const FilterPtr filter = sharpen_filter(blur, options);
       Image in = stepped_image(24, 40, 4, depth, 9), colours(24, 40, 3, depth);
@@ -161,7 +164,7 @@ TEST_CASE(
       });
       for_samples(colours,
                   [&](int x, int y, int c) { put(colours, x, y, c, sample(in, x, y, c)); });
-      Convolver convolver(on_cpu());
+      Convolver convolver(on_cpu(border));
       const Image out = filtered(in, *filter, convolver);
       const Image without = filtered(colours, *filter, convolver);
       for_samples(in, [&](int x, int y, int c) {
@@ -169,7 +172,7 @@ TEST_CASE(
           CHECK(sample(out, x, y, c) == sample(in, x, y, c));
         } else if (y < 20 - blur.height / 2) {
           CHECK(sample(out, x, y, c) == sample(without, x, y, c));
-        } else {
+        } else if (border == Border::replicate) {
           const auto alpha = [&](int u, int v) { return sample(in, u, v, 3); };
           const double blurred =
               naive(in, blur, x, y,
@@ -270,12 +273,18 @@ TEST_CASE("a threshold means the same at every depth, and in light") {
     CHECK(std::abs(sample(b, x, y, c) / 257 - sample(a, x, y, c)) <= 0.502);
     CHECK(std::abs(std::clamp(sample(f, x, y, c), 0.0, 1.0) * 255 - sample(a, x, y, c)) <= 0.501);
   });
-  // In light, a threshold of the whole range leaves all as it is.
-  Mapping light;
-  light.linear = true;
-  CHECK(same(
-      filtered(small, *mapped(sharpen_filter(gaussian_mask(1), {9, 255, {}, 1}), light), convolver),
-      small));
+  // In light it is the same part of the range, as if the picture were one of light.
+  Mapping linear;
+  linear.linear = true;
+  const TransferCurve curve({}, Depth::u8, 1, nullptr);
+  Image light(30, 30, 1, Depth::f32), wanted(30, 30, 1, Depth::u8);
+  for (int y = 0; y < 30; ++y)
+    curve.to_linear(small.view().row(y), 30, 1, row_of<float>(light.view(), y));
+  const Image sharp = filtered(light, *filter, convolver);
+  for (int y = 0; y < 30; ++y)
+    curve.from_linear(row_of<float>(sharp.view(), y), 30, 1, wanted.view().row(y));
+  CHECK(same(filtered(small, *mapped(filter, linear), convolver), wanted));
+  CHECK(!same(wanted, small));
 }
 
 TEST_CASE("the text of sharpening has all that decides a byte") {
