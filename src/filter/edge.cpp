@@ -83,10 +83,11 @@ class EdgeResponses {
     }
   }
 
-  /// The answer where an edge is thin; 0 beside it.
-  double thin_answer(int x, int y) const {
+  /// The answer where an edge is thin; 0 beside it, and perhaps where it is below `least`.
+  double thin_answer(int x, int y, double least) const {
     if (edges_.options.kind == EdgeKind::curvature) return crossing(x, y);
     const double answer = found(x, y);
+    if (answer < least) return 0;
     // The neighbour behind it in the direction nearest to the gradient, up to the sign.
     const auto& [across, down] = gradient(x, y);
     constexpr double kTangent = std::numbers::sqrt2 - 1;  // of 22.5 degrees
@@ -307,7 +308,10 @@ class EdgeWork::EdgeWorker final : public Worker {
     }
     for_rows(out, threads(), [&](int y) {
       static thread_local std::vector<double> answers;
-      take_answers<T>(in, out.top + y, answers);
+      if (options().low)
+        answers.resize(std::size_t(out.width));  // the marks say all
+      else
+        take_answers<T>(in, out.top + y, answers);
       const bool is_angle = options().direction == EdgeDirection::angle;
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
@@ -342,8 +346,11 @@ class EdgeWork::EdgeWorker final : public Worker {
   void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
     if (!options().thin) responses_.take_answers(y, answers);
     answers.resize(std::size_t(work_.out.width));
+    // Answers below all thresholds are black; the division by alpha comes first.
+    const double threshold = options().low.value_or(options().threshold.value_or(0));
+    const double least = work_.has_alpha() ? 0 : threshold / 255 * work_.range_;
     for (int x = 0; options().thin && x < work_.out.width; ++x)
-      answers[std::size_t(x)] = responses_.thin_answer(x, y);
+      answers[std::size_t(x)] = responses_.thin_answer(x, y, least);
     const T* row = alpha_row<T>(in, y);
     for (int x = 0; row && x < work_.out.width; ++x) {
       const double alpha = alpha_at(row, x);
@@ -442,6 +449,8 @@ class EdgeFilter final : public Filter {
     if ((masks_.size() > 1 && options.kind == EdgeKind::curvature) ||
         (masks_.size() > 2 && options.kind == EdgeKind::gradient))
       throw UsageError("a curvature has one mask, and a gradient one or two");
+    if (options.low && !(*options.low <= options.threshold.value_or(-1)))
+      throw UsageError("a low threshold of edges needs a higher one");
     for (Mask& mask : edges_.masks) {
       if (mask.width != first.width || mask.height != first.height ||
           mask.anchor_x != first.anchor_x || mask.anchor_y != first.anchor_y)

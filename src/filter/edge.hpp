@@ -36,7 +36,8 @@ struct EdgeOptions {
 /// above and below 0, the one nearer to 0 gets their difference; of two equally near ones, the
 /// first; a 0 between the two gets their difference, too. Several such differences: the largest.
 ///
-/// Throws UsageError where the masks reach differently far, or are no set for their kind.
+/// Throws UsageError where the masks reach differently far, or are no set for their kind, and where
+/// a low threshold has no higher one beside it.
 FilterPtr edge_filter(std::vector<Mask> masks, const EdgeOptions& options);
 
 }  // namespace convfilt

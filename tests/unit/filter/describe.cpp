@@ -2,6 +2,7 @@
 /// of which many differ in one parameter.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <random>
@@ -87,7 +88,7 @@ Recipe altered(Recipe recipe, std::mt19937& random, bool& is_other) {
     case 15: recipe.look.threshold = recipe.look.threshold.value_or(0) + 0.5; break;
     case 16:
       recipe.look.threshold = recipe.look.threshold.value_or(9);
-      recipe.look.low = recipe.look.low.value_or(-1) + 1;
+      recipe.look.low = std::min(recipe.look.low.value_or(-1) + 1, *recipe.look.threshold);
       break;
     case 17: recipe.look.direction = EdgeDirection(random() % 3); break;
     case 18:

@@ -538,6 +538,11 @@ TEST_CASE("edge options that contradict each other") {
   CHECK_THROWS_AS(edge_masks({EdgeMethod::kirsch, EdgeDirection::x}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::log, {}, 0}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::dog, {}, 0}), UsageError);
+  EdgeOptions options;
+  options.low = 5;
+  CHECK_THROWS_AS(edge_filter(edge_masks({}), options), UsageError);
+  options.threshold = 4;
+  CHECK_THROWS_AS(edge_filter(edge_masks({}), options), UsageError);
   CHECK(edge_masks({}).size() == 2);
   CHECK(edge_masks({EdgeMethod::robinson, EdgeDirection::angle}).size() == 8);
   CHECK(edge_masks({EdgeMethod::scharr, EdgeDirection::y}).size() == 1);
