@@ -68,7 +68,7 @@ FilterPtr sharpen(const FilterValues& values) {
   return mask_filter(values.finished(sharpen_mask(options.amount, sigma)));
 }
 
-/// A clash for each two of the options, of which a command takes one.
+/// One clash for each pair of options that exclude each other.
 std::vector<Clash> one_of(const Words& options, const std::string& rule) {
   std::vector<Clash> clashes;
   for (std::size_t i = 0; i < options.size(); ++i)
@@ -143,10 +143,11 @@ const FilterLine kFilters[] = {
       number("--disk", "RADIUS", {}, {0.5, kMaxDiskRadius},
              "Mean of a disk, as a lens has it. Pixels at the rim count by the share that lies "
              "inside"),
-      pair(number("--motion", "LENGTH[@A]", {}, {1, kMaxMotion},
-                  "Mean along a line, as of motion. The line is a pixel wide; A is its angle in "
-                  "degrees, counter-clockwise from a row (default 0)"),
-           '@', kAngles),
+      pair(
+          number("--motion", "LENGTH[@A]", {}, {1, kMaxMotion},
+                 "Mean along a line, like motion blur. The line is a pixel wide; A is its angle in "
+                 "degrees, counter-clockwise from a row (default 0)"),
+          '@', kAngles),
       whole("--binomial", "N", {}, {1, kMaxBinomialSide},
             "Binomial weights for NxN pixels. They are nearly a Gaussian, of sigma "
             "sqrt(N - 1) / 2")},
@@ -162,10 +163,11 @@ const FilterLine kFilters[] = {
       "  convfilt sharpen scan.png local.png --sigma 10   contrast of larger things\n"},
      {number("--amount", "A", 1, {0, kMaxAmount}, "How much to add"),
       number("--sigma", "S", 1, {0, kMaxSigma, true}, "Size of the details, in pixels"),
-      number("--threshold", "T", 0, {0, 255},
-             "Difference that stays as it is, so that noise does. Larger ones count by what is "
-             "beyond T: add A * (d - T), where d is the sample less the blur. T is in steps of 8 "
-             "bits: 257 T for 16 bits, T/255 for floats"),
+      number(
+          "--threshold", "T", 0, {0, 255},
+          "Differences up to T are not sharpened, so noise is not. Of larger ones, only the part "
+          "above T counts: add A * (d - T), where d is the sample minus the blur. T is in steps "
+          "of 8 bits: 257 T for 16 bits, T/255 for floats"),
       number(
           "--halo-limit", "P", {}, {0, 1000},
           "Percent by which results may leave the range of their neighbours. It is of the distance "

@@ -10,7 +10,7 @@ struct DeviceMemoryError : DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// A CUDA library that the strategy needs is not on this machine.
+/// A library that the strategy needs cannot be loaded.
 struct MissingLibraryError : DeviceError {
   using DeviceError::DeviceError;
 };

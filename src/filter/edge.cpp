@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -33,7 +34,7 @@ bool opposite(double a, double b) {
 }
 
 /// To the right, and downwards.
-struct Vector {
+struct Slope {
   double x, y;
 };
 
@@ -102,7 +103,7 @@ class EdgeResponses {
     return stays ? answer : 0;
   }
 
-  /// Of a turn, from 0 to 1.
+  /// The direction as a share of a turn, from 0 to 1.
   double angle(int x, int y) const {
     const auto& [across, down] = gradient(x, y);
     const double turn = std::atan2(-down, across) / (2 * std::numbers::pi);
@@ -127,7 +128,7 @@ class EdgeResponses {
     return best;
   }
 
-  Vector gradient(int x, int y) const {
+  Slope gradient(int x, int y) const {
     if (edges_.options.kind == EdgeKind::compass) {
       constexpr double kAcross[] = {1, 1, 0, -1, -1, -1, 0, 1},
                        kDown[] = {0, -1, -1, -1, 0, 1, 1, 1};
@@ -135,8 +136,8 @@ class EdgeResponses {
       return {kAcross[turn], kDown[turn]};
     }
     if (planes_.size() > 1) return {at(0, x, y), at(1, x, y)};
-    return edges_.options.direction == EdgeDirection::y ? Vector{0, at(0, x, y)}
-                                                        : Vector{at(0, x, y), 0};
+    return edges_.options.direction == EdgeDirection::y ? Slope{0, at(0, x, y)}
+                                                        : Slope{at(0, x, y), 0};
   }
 
   /// The jump of a response that crosses 0 here.
@@ -171,9 +172,11 @@ class Hysteresis {
   /// The row's marks: 0, 1 from the low threshold on, 2 from the high one on.
   std::uint8_t* row(int y) { return marks_.data() + std::ptrdiff_t(y) * width_; }
 
+  static constexpr std::int64_t kBytesPerPixel = 1 + sizeof(std::pair<int, int>);
+
   /// Marks as 2 all that touch a 2, at sides or corners, by way of others.
   void follow() {
-    std::vector<std::pair<int, int>> found;
+    std::deque<std::pair<int, int>> found;  // a vector may double when it is full
     for (int y = 0; y < height_; ++y)
       for (int x = 0; x < width_; ++x)
         if (row(y)[x] == 2) {
@@ -232,7 +235,7 @@ class EdgeWork final : public Work {
       return {kFloat * in.width * (std::min(band_step(), rows) + window.height) * (responses + 2)};
     const std::int64_t pixels = std::int64_t{out.width} * out.height;
     Needs needs{kFloat * (std::int64_t{in.width} * in.height + pixels * responses)};
-    if (edges_.options.low) needs.buffers += pixels * 5;
+    if (edges_.options.low) needs.buffers += pixels * Hysteresis::kBytesPerPixel;
     if (masks_.size() > 1) convolver_.next_picture();
     for (const MaskWork& mask : masks_) needs.plans += mask.plan_bytes();
     return needs;
@@ -309,7 +312,7 @@ class EdgeWork::EdgeWorker final : public Worker {
     for_rows(out, threads(), [&](int y) {
       static thread_local std::vector<double> answers;
       if (options().low)
-        answers.resize(std::size_t(out.width));  // the marks say all
+        answers.resize(std::size_t(out.width));  // the marks decide
       else
         take_answers<T>(in, out.top + y, answers);
       const bool is_angle = options().direction == EdgeDirection::angle;

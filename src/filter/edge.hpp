@@ -10,7 +10,7 @@
 
 namespace convfilt {
 
-/// What becomes of the responses to an edge's masks. Thresholds are in 255ths of the samples'
+/// How responses to an edge's masks become a picture. Thresholds are in 255ths of the samples'
 /// range.
 struct EdgeOptions {
   EdgeKind kind = EdgeKind::gradient;

@@ -3,10 +3,16 @@
 
 namespace convfilt {
 
-/// Of blue, green and red, by the weights of ITU-R BT.709.
+/// The weights of ITU-R BT.709 for blue, green and red, in ten thousandths.
+inline constexpr int kLumaShares[] = {722, 7152, 2126};
+
+/// The luma of a pixel in blue, green and red, in the units of its samples.
 template <class T>
 double luma_of(const T* pixel) {
-  return 0.0722 * double(pixel[0]) + 0.7152 * double(pixel[1]) + 0.2126 * double(pixel[2]);
+  const auto share = [&](int channel) {
+    return kLumaShares[channel] / 1e4 * double(pixel[channel]);
+  };
+  return share(0) + share(1) + share(2);
 }
 
 }  // namespace convfilt

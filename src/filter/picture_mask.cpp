@@ -10,6 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
+#include "src/filter/luma.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/number.hpp"
@@ -31,9 +32,10 @@ bool is_picture(const std::string& path) {
 }
 
 std::vector<double> luma_of(const Image& image) {
-  // Of ITU-R BT.709 in ten thousandths, for blue, green and red.
+  // In ten thousandths, so that sums of 8-bit samples are exact.
   const std::vector<double> shares =
-      image.channels() == 1 ? std::vector<double>{1} : std::vector<double>{722, 7152, 2126};
+      image.channels() == 1 ? std::vector<double>{1}
+                            : std::vector<double>(std::begin(kLumaShares), std::end(kLumaShares));
   std::vector<double> luma;
   with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     for (int y = 0; y < image.height(); ++y) {

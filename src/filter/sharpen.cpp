@@ -39,13 +39,18 @@ struct Limits {
         most[margin + i] = std::max(most[margin + i], float(row[i]));
       }
     }
-    // Each takes in the next pixel's, once for each column of the window but one.
-    const std::size_t pixel = std::size_t(in.channels);
-    for (int k = 0; k < 2 * reach; ++k)
-      for (std::size_t i = 0; i + pixel < least.size(); ++i) {
-        least[i] = std::min(least[i], least[i + pixel]);
-        most[i] = std::max(most[i], most[i + pixel]);
+    // Each covers as many columns as the one that it takes in, so their number doubles; the last
+    // time the two overlap.
+    const int columns = 2 * reach + 1;
+    for (int covered = 1; covered < columns;) {
+      const int more = std::min(covered, columns - covered);
+      const std::size_t distance = std::size_t(more) * std::size_t(in.channels);
+      for (std::size_t i = 0; i + distance < least.size(); ++i) {
+        least[i] = std::min(least[i], least[i + distance]);
+        most[i] = std::max(most[i], most[i + distance]);
       }
+      covered += more;
+    }
   }
 };
 

@@ -16,9 +16,8 @@ struct SharpenOptions {
   int reach = 1;  ///< pixels in each direction within which neighbours limit halos, 1 or more
 };
 
-/// Where a sample differs from the response of `blur` by d, it becomes the sample + amount *
-/// sign(d)
-/// * max(|d| - threshold, 0), in double precision. The blur is a sum in f32. A halo limit holds the
+/// Where a sample differs from the response of `blur` by d, the amount times sign(d) times
+/// max(|d| - threshold, 0) is added to it, in double precision. The blur is a sum in f32. A halo limit holds the
 /// result between the least and the most of the samples around it in the picture, with that share
 /// of their distance added on both sides. `blur` reaches at least as far as these.
 ///

@@ -230,7 +230,7 @@ PictureLane::PictureLane(const Batch& batch, ConvolverOptions options)
     : batch_(batch), convolver_(std::move(options)) {}
 
 FileReport PictureLane::filter(Passage& passage) {
-  // Nobody would count what plans keep between pictures.
+  // Memory that plans keep between pictures is not counted against the limit.
   struct DropLargePlans {
     Convolver* convolver;
     ~DropLargePlans() {

@@ -181,7 +181,7 @@ class Schedule : public Admission {
     if (jobs.size() > 1) arena_.emplace(threads_);
     for (GpuLane& lane : gpu_lanes_) lane.most_pixels = limits.most_pixels;
     limits_.most_bytes = std::min(limits_.most_bytes, memory_of_machine() / 4);
-    // Whoever hands a picture on must not fail.
+    // Handing a picture on must not allocate.
     io_threads_.reserve(most_io_threads());
     for_lanes_.reserve(most_for_lanes());
     for_disk_.reserve(most_io_threads() + most_results() + limits.most_pictures * lanes_left_);
@@ -339,11 +339,16 @@ class Schedule : public Admission {
     Schedule* schedule = nullptr;
     bool on_cpu = false;
 
-    void operator()(Lane* lane) const {
+    void operator()(Lane* lane) const noexcept {
       std::unique_ptr<Lane> owned(lane);
       const std::lock_guard lock(schedule->mutex_);
-      if (on_cpu || !schedule->has_failed(*owned))
-        schedule->idle_lanes_[on_cpu].push_back(std::move(owned));
+      try {
+        if (on_cpu || !schedule->has_failed(*owned))
+          schedule->idle_lanes_[on_cpu].push_back(std::move(owned));
+      } catch (const std::exception&) {
+        // The lane cannot say which device it has, for lack of memory: the next picture gets
+        // another.
+      }
     }
   };
   using LanePtr = std::unique_ptr<Lane, PutBack>;
@@ -368,14 +373,18 @@ class Schedule : public Admission {
   FileReport filter_again(Passage& passage, const Lane& lane, const DeviceError& error) {
     const std::optional<int> gpu = lane.gpu();
     if (!gpu || batch_.selection.is_one) throw;
+    const bool lacks_memory = dynamic_cast<const DeviceMemoryError*>(&error);
     FileReport report;
     try {
       report = lane_for_this(true)->filter(passage);
     } catch (const UsageError&) {
       // The CPU has no such strategy.
       throw error;
+    } catch (...) {
+      if (!lacks_memory) give_up(*gpu, error.what());
+      throw;
     }
-    if (dynamic_cast<const DeviceMemoryError*>(&error))
+    if (lacks_memory)
       report.warnings.push_back(passage.job.in + ": " + error.what() +
                                 "; it was filtered on the CPU");
     else
@@ -478,7 +487,7 @@ class Schedule : public Admission {
     return kBatchesForDisk * limits_.most_pictures * gpu_lanes_.size();
   }
 
-  /// Drops what waits: it comes to no end. Needs the lock.
+  /// Drops waiting pictures; they get no outcome. Needs the lock.
   void drop_for_lanes() {
     for (const PassagePtr& picture : for_lanes_) leave(*picture, true);
     for_lanes_.clear();
@@ -748,7 +757,7 @@ class Schedule : public Admission {
   std::vector<bool> is_begun_;                   ///< by job
   std::map<std::size_t, PassagePtr> postponed_;  ///< by number; null while a worker tries it
   std::vector<PassagePtr> returned_;             ///< by lanes
-  std::vector<PassagePtr> for_lanes_, for_disk_;  ///< they wait, the first first
+  std::vector<PassagePtr> for_lanes_, for_disk_;  ///< waiting, oldest first
   std::size_t elsewhere_ = 0;                     ///< pictures that lanes and the disk have
   bool has_news_ = false;                         ///< whether one has left them since workers began
   bool is_trying_ = false;                        ///< whether a worker tries a postponed one

@@ -1,4 +1,4 @@
-# A block that is to be drawn must have outputs. That there is nothing to draw with is said first.
+# A block that is drawn must have outputs. A missing gnuplot is reported first.
 need_tool gnuplot
 try explain tiled-out --picture at.svg --at 200,0
 try explain tiled-out --picture at.svg --at 0,120

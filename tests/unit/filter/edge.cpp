@@ -190,7 +190,7 @@ TEST_CASE("weights of every method are those of Gaussian and derivative, one beh
     const std::vector<Mask> plain = edge_masks({method, {}, 0, 1}),
                             both = edge_masks({method, {}, 1.3, 1});
     REQUIRE(plain.size() == both.size());
-    // A Gaussian of its own.
+    // The test's own Gaussian.
     std::vector<double> line;
     double sum = 0;
     for (int i = -6; i <= 6; ++i) sum += line.emplace_back(std::exp(-i * i / (2 * 1.3 * 1.3)));

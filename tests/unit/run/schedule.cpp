@@ -589,6 +589,18 @@ TEST_CASE("where the CPU cannot do it, what is told is the device's failure") {
   CHECK(outcomes.devices_given_up.empty());
 }
 
+TEST_CASE("a GPU that fails is given up, even if the CPU fails on the picture, too") {
+  World world;
+  world.work.assign(12, {1, true});
+  world.on_device = [](int) { throw DeviceError("an illegal address"); };
+  Batch batch = batch_on(2);
+  const Outcomes outcomes = run(world, jobs_of(12), batch);
+  CHECK(outcomes.failures.size() == 12);
+  CHECK(outcomes.devices_given_up == std::vector<std::string>{"cuda:0: an illegal address"});
+  // Each of two threads may have a picture on the device when it fails.
+  CHECK(world.tried_on_device.size() <= 2);
+}
+
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE(
     "a picture gets the memory that the one before it gave back, which the kernel need not clear") {
