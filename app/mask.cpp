@@ -373,7 +373,7 @@ void MaskCommand::run() {
     check_output(mask, output, {}, true);
   }
   if (action == "make") return print_result(grid_of(make_mask_of(mask, values)));
-  const Mask loaded = text_or_picture_mask(mask);
+  const Mask loaded = only_mask(text_or_picture_masks(mask), mask);
   if (action == "show") return show(loaded, *this);
   print_text(check_text(loaded, *this));
   if (const std::string refusal = refusal_of(loaded, depths); !refusal.empty())

@@ -234,10 +234,14 @@ const FilterLine kFilters[] = {
       "  convfilt apply emboss3 photo.jpg relief.png\n"
       "  convfilt apply my-mask.txt photo.jpg out.png     grammar: filters/README.md\n"
       "  convfilt apply psf.png photo.jpg out.jpg --flip  luma of a picture, convolved\n"
-      "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
+      "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"
+      "Of a file with several masks, the responses are combined as it says.\n"},
      {mask_argument()},
      [](const FilterValues& values) {
-       return mask_filter(values.finished(text_or_picture_mask(values.word("MASK"))));
+       MaskSet set = text_or_picture_masks(values.word("MASK"));
+       for (Mask& mask : set.masks) mask = values.finished(std::move(mask));
+       return set.masks.size() == 1 ? mask_filter(std::move(set.masks[0]))
+                                    : combined_filter(std::move(set));
      }},
 };
 

@@ -16,6 +16,7 @@
 #include "src/base/suggest.hpp"
 #include "src/filter/bands.hpp"
 #include "src/filter/luma.hpp"
+#include "src/filter/mask.hpp"
 #include "src/filter/mask_work.hpp"
 #include "src/mask/number.hpp"
 #include "src/picture/sample_type.hpp"
@@ -25,9 +26,14 @@ namespace {
 
 struct Edges {
   std::vector<Mask> masks;  ///< without divisors, so that whole sums are exact in f32
-  std::vector<double> divisors;
+  std::vector<double> divisors, offsets;
   EdgeOptions options;
+  Combine combine = Combine::length;
 };
+
+Combine combine_of(EdgeKind kind) {
+  return kind == EdgeKind::compass ? Combine::max : Combine::length;
+}
 
 bool opposite(double a, double b) {
   return (a < 0 && b > 0) || (a > 0 && b < 0);
@@ -68,19 +74,26 @@ class EdgeResponses {
     const bool is_compass = edges_.options.kind == EdgeKind::compass;
     for (std::size_t k = 0; k < planes_.size(); ++k) {
       const float* response = row_of<float>(planes_[k].view(), y - top_);
-      const double divisor = edges_.divisors[k];
+      const double divisor = edges_.divisors[k], offset = edges_.offsets[k];
       const auto join = [&](const auto& joined) {
         for (std::size_t x = 0; x < values.size(); ++x)
-          values[x] = joined(values[x], response[x] / divisor);
+          values[x] = joined(values[x], response[x] / divisor + offset);
       };
-      if (is_compass && k == 0)
-        join([](double, double one) { return std::max(one, 0.0); });
-      else if (is_compass)
-        join([](double most, double one) { return std::max(most, one); });
-      else if (k == 0)
+      const bool is_length = edges_.combine == Combine::length;
+      if (k == 0 && is_length)
         join([](double, double one) { return std::abs(one); });
-      else
+      else if (k == 0 && is_compass)
+        join([](double, double one) { return std::max(one, 0.0); });
+      else if (k == 0)
+        join([](double, double one) { return one; });
+      else if (is_length)
         join([](double a, double b) { return std::sqrt(a * a + b * b); });
+      else if (edges_.combine == Combine::sum)
+        join([](double sum, double one) { return sum + one; });
+      else if (edges_.combine == Combine::max)
+        join([](double most, double one) { return std::max(most, one); });
+      else
+        join([](double most, double one) { return std::abs(one) > std::abs(most) ? one : most; });
     }
   }
 
@@ -209,6 +222,7 @@ class EdgeWork final : public Work {
         convolver_(place.convolver),
         range_(full_range(place.picture_depth) * place.unit) {
     if (!edges.options.color && !place.keeps_channels && in.channels == 3) out.channels = 1;
+    for (double& offset : edges_.offsets) offset *= place.unit;
     if (edges.options.thin) {
       window.height += 2;
       window.lead_y += 1;
@@ -446,8 +460,20 @@ class GradientWork final : public Work {
 
 class EdgeFilter final : public Filter {
  public:
+  explicit EdgeFilter(MaskSet set)
+      : masks_(std::move(set.masks)), is_edge_(false) {
+    edges_.masks = reaching_equally_far(masks_);
+    edges_.options.color = true;
+    edges_.combine = set.combine;
+    for (Mask& mask : edges_.masks) {
+      edges_.divisors.push_back(std::exchange(mask.divisor, 1));
+      edges_.offsets.push_back(std::exchange(mask.offset, 0));
+    }
+  }
+
   EdgeFilter(std::vector<Mask> masks, const EdgeOptions& options)
-      : masks_(std::move(masks)), edges_{masks_, {}, options} {
+      : masks_(std::move(masks)),
+        edges_{masks_, {}, std::vector<double>(masks_.size()), options, combine_of(options.kind)} {
     const Mask& first = masks_[0];
     if ((masks_.size() > 1 && options.kind == EdgeKind::curvature) ||
         (masks_.size() > 2 && options.kind == EdgeKind::gradient))
@@ -464,6 +490,9 @@ class EdgeFilter final : public Filter {
   }
 
   std::string text() const override {
+    std::string words;
+    for (const Mask& mask : masks_) words += (&mask == &masks_[0] ? ", " : " and ") + text_of(mask);
+    if (!is_edge_) return "masks by " + std::string(name_of(edges_.combine)) + words;
     constexpr const char* kKinds[] = {"gradient", "compass", "curvature"};
     const EdgeOptions& options = edges_.options;
     std::string text = "edge " + std::string(kKinds[int(options.kind)]) + " " +
@@ -472,11 +501,17 @@ class EdgeFilter final : public Filter {
                        (options.thin ? ", thin" : "");
     if (options.threshold) text += ", from " + print_number(*options.threshold);
     if (options.low) text += ", low " + print_number(*options.low);
-    for (const Mask& mask : masks_) text += (&mask == &masks_[0] ? ", " : " and ") + text_of(mask);
-    return text;
+    return text + words;
   }
   std::vector<Mask> masks() const override { return masks_; }
-  bool keeps_lightness() const override { return false; }
+  /// A response or a mean of them is like the picture where each is.
+  bool keeps_lightness() const override {
+    const bool picks = edges_.combine == Combine::max || edges_.combine == Combine::first_strongest;
+    double sum = 0;
+    for (const Mask& mask : masks_) sum += gain(mask);
+    return !is_edge_ && (picks ? std::ranges::all_of(masks_, has_unit_gain)
+                               : edges_.combine == Combine::sum && std::abs(sum - 1) <= 1e-6);
+  }
   bool takes_luma() const override { return !edges_.options.color; }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
@@ -484,8 +519,8 @@ class EdgeFilter final : public Filter {
     std::vector<std::string> names;
     for (const Mask& mask : masks_) names.push_back(mask.name);
     const bool is_one = !edges_.options.color || in.channels == 1;
-    place.convolver.set_job(std::string("edges of ") + (is_one ? "1 channel" : "3 channels") +
-                            " in f32" +
+    place.convolver.set_job(std::string(is_edge_ ? "edges of " : "responses of ") +
+                            (is_one ? "1 channel" : "3 channels") + " in f32" +
                             (in.channels > EdgeWork::kAlpha ? ", multiplied by alpha" : "") +
                             ", with " + listed(names));
     if (is_plain() && edges_.options.kind == EdgeKind::gradient &&
@@ -500,6 +535,8 @@ class EdgeFilter final : public Filter {
   }
 
   std::string resident_refuses() const override {
+    if (!is_edge_ && (edges_.combine != Combine::length || masks_.size() > 2 || has_offsets()))
+      return "several masks are combined on the CPU, but for two without offset by length";
     if (!edges_.options.color)
       return "edges of luma are computed on the CPU; --color takes the GPU";
     if (!is_plain())
@@ -538,21 +575,30 @@ class EdgeFilter final : public Filter {
   std::size_t most_resident() const override { return 2; }
 
  private:
+  bool has_offsets() const {
+    return std::ranges::any_of(edges_.offsets, [](double offset) { return offset != 0; });
+  }
+
   /// Whether answers are the samples, up to rounding, and there are two masks at most.
   bool is_plain() const {
     const EdgeOptions& options = edges_.options;
     return !options.thin && !options.threshold && options.direction != EdgeDirection::angle &&
-           options.kind != EdgeKind::compass;
+           edges_.combine == Combine::length && !has_offsets();
   }
 
   std::vector<Mask> masks_;
   Edges edges_;
+  bool is_edge_ = true;  ///< else the masks are any
 };
 
 }  // namespace
 
 FilterPtr edge_filter(std::vector<Mask> masks, const EdgeOptions& options) {
   return std::make_shared<EdgeFilter>(std::move(masks), options);
+}
+
+FilterPtr combined_filter(MaskSet set) {
+  return std::make_shared<EdgeFilter>(std::move(set));
 }
 
 }  // namespace convfilt

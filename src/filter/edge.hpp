@@ -7,6 +7,7 @@
 #include "kernels/problem.hpp"
 #include "src/filter/filter.hpp"
 #include "src/mask/edges.hpp"
+#include "src/mask/set.hpp"
 
 namespace convfilt {
 
@@ -39,5 +40,10 @@ struct EdgeOptions {
 /// Throws UsageError where the masks reach differently far, or are no set for their kind, and where
 /// a low threshold has no higher one beside it.
 FilterPtr edge_filter(std::vector<Mask> masks, const EdgeOptions& options);
+
+/// Each channel's responses to several masks, divided and with their offsets, combined in double
+/// precision, rounded half to even and saturated. Colours are multiplied by alpha, results are
+/// divided by it, and alpha stays. Throws UsageError where the masks together reach too far.
+FilterPtr combined_filter(MaskSet set);
 
 }  // namespace convfilt

@@ -72,8 +72,9 @@ Mask picture_mask(const std::string& path) {
 
 }  // namespace
 
-Mask text_or_picture_mask(const std::string& path_or_name) {
-  return is_picture(path_or_name) ? picture_mask(path_or_name) : load_mask(path_or_name);
+MaskSet text_or_picture_masks(const std::string& path_or_name) {
+  return is_picture(path_or_name) ? MaskSet{{picture_mask(path_or_name)}}
+                                  : load_masks(path_or_name);
 }
 
 }  // namespace convfilt

@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "kernels/problem.hpp"
+#include "src/mask/set.hpp"
 
 namespace convfilt {
 
-/// A mask from a file: if that is a picture, its luma over their sum, in whole numbers where
-/// samples are whole; else as load_mask(), which takes names, too. Upright, and the pixel right of
+/// Masks from a file: if that is a picture, its luma over their sum, in whole numbers where
+/// samples are whole; else as load_masks(), which takes names, too. Upright, and the pixel right of
 /// and below the middle is the anchor of an even side. Logs the reader's warnings, and what was
 /// made.
 ///
 /// Throws IoError, which names the file, where the picture cannot be read, has alpha, has samples
-/// that are not finite, sums to 0, or has a side above kMaxMaskSide; else as load_mask() does.
-Mask text_or_picture_mask(const std::string& path_or_name);
+/// that are not finite, sums to 0, or has a side above kMaxMaskSide; else as load_masks() does.
+MaskSet text_or_picture_masks(const std::string& path_or_name);
 
 }  // namespace convfilt

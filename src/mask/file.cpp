@@ -53,11 +53,11 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
-Mask load_file(const std::string& path) {
+MaskSet load_file(const std::string& path) {
   std::string ambiguity;
-  Mask mask = parse_mask(read_file(path), path, &ambiguity);
+  MaskSet set = parse_masks(read_file(path), path, &ambiguity);
   if (!ambiguity.empty()) log_warning(ambiguity);
-  return mask;
+  return set;
 }
 
 // The text of the first comment line.
@@ -128,7 +128,7 @@ std::vector<fs::path> filter_folders() {
   return folders;
 }
 
-Mask load_mask(const std::string& path_or_name) {
+MaskSet load_masks(const std::string& path_or_name) {
   std::error_code ignored;
   const bool is_path = path_or_name.find('/') != std::string::npos;
   const bool is_file =
@@ -153,12 +153,16 @@ Mask load_mask(const std::string& path_or_name) {
                    did_you_mean(stem, names));
 }
 
+Mask load_mask(const std::string& path_or_name) {
+  return only_mask(load_masks(path_or_name), path_or_name);
+}
+
 std::vector<FilterInfo> list_filters() {
   std::vector<FilterInfo> filters;
   for (const auto& [name, path] : filter_files()) {
     try {
       const std::string text = read_file(path.string());
-      const Mask mask = parse_mask(text, path.string());
+      const Mask mask = parse_masks(text, path.string()).masks[0];
       filters.push_back({name, description_of(text), mask.width, mask.height});
     } catch (const std::runtime_error& broken) {
       log_warning("not listed: " + std::string(broken.what()));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/problem.hpp"
+#include "src/mask/set.hpp"
 
 namespace convfilt {
 
@@ -16,12 +16,16 @@ struct FilterInfo {
   int width = 0, height = 0;
 };
 
-/// A mask from a text file, or a filter by its name. The name of an existing file, or a word with a
+/// The masks of a text file, or of a filter by its name. The name of an existing file, or a word
+/// with a
 /// '/', is a path; any other word is a name. Logs a warning for a grid that may be meant as a vips
 /// matrix.
 ///
-/// Throws IoError if the file cannot be read, is larger than 64 MiB or is not a mask (see
-/// parse_mask); UsageError for a name that no filter has, with the nearest names.
+/// Throws IoError if the file cannot be read, is larger than 64 MiB or holds no masks (see
+/// parse_masks); UsageError for a name that no filter has, with the nearest names.
+MaskSet load_masks(const std::string& path_or_name);
+
+/// The only mask of a file. Throws as load_masks() does, and IoError if there are several.
 Mask load_mask(const std::string& path_or_name);
 
 /// All filters, by name. If two folders have a filter of the same name, the folder that is searched

@@ -31,6 +31,8 @@ struct MaskLines {
   std::optional<Entry> scale, offset;    ///< the scale is not 0
   std::vector<std::string_view> anchor;  ///< column and row, whole numbers; empty: none is given
   std::string_view name;                 ///< empty: none is given
+  std::string_view rotate;               ///< the number of turns; empty: none is given
+  std::string_view begins_behind;        ///< the mark before the mask; empty for the first
 
   /// "3x3+1+1" of an ImageMagick kernel, whose weights are then rows[0]; else empty.
   std::string_view magick_header;
@@ -39,7 +41,9 @@ struct MaskLines {
 
 constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kSeparators = " \t,";
-constexpr std::array<std::string_view, 4> kKeys = {"scale", "offset", "anchor", "name"};
+constexpr std::array<std::string_view, 6> kKeys = {"scale", "offset", "anchor",
+                                                   "name",  "rotate", "combine"};
+constexpr std::string_view kBetweenMasks = "---";
 
 bool starts_number(char c) {
   return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
@@ -61,26 +65,45 @@ void check_scale(const SourceText& source, const Entry& scale) {
   source.fail(scale.word, "the scale is 0, by which nothing can be divided; write 1 for no scale");
 }
 
-/// Reads a file line by line into MaskLines. Throws IoError at the first line that is not in the
-/// grammar of filters/README.md, and at rows too long or too many for a mask; lay_out() checks
-/// whether the rows fit each other.
+/// Reads a file line by line into the MaskLines of each mask. Throws IoError at the first line that
+/// is not in the grammar of filters/README.md, and at rows too long or too many for a mask;
+/// lay_out() checks whether the rows fit each other.
 class LineReader {
  public:
   explicit LineReader(const SourceText& source) : source_(source) {}
 
-  MaskLines read() {
+  std::vector<MaskLines> read() {
     for (std::string_view rest = source_.text(); !rest.empty();) {
       const std::string_view line = SourceText::take_line(rest);
       const std::string_view content = without_blanks(line.substr(0, line.find('#')));
-      if (!content.empty()) read_line(content);
+      if (content == kBetweenMasks)
+        end_mask(content);
+      else if (!content.empty())
+        read_line(content);
     }
     settle_comma();
-    return std::move(lines_);
+    // A semicolon may end the last kernel, too.
+    if (masks_.empty() || lines_.begins_behind != ";" || !lines_.rows.empty())
+      masks_.push_back(std::move(lines_));
+    return std::move(masks_);
   }
+
+  /// How the responses are combined; empty where the file does not say.
+  std::optional<Combine> combine() const { return combine_; }
 
  private:
   [[noreturn]] void fail(std::string_view place, const std::string& message) const {
     source_.fail(place, message);
+  }
+
+  /// Begins another mask behind that mark.
+  void end_mask(std::string_view mark) {
+    settle_comma();
+    if (lines_.rows.empty()) fail(mark, "there are no weights before this; write rows of numbers");
+    if (masks_.size() + 1 == kMaxMasks)
+      fail(mark, "a file has at most " + plural(kMaxMasks, "mask") + "; leave some out");
+    masks_.push_back(std::exchange(lines_, {}));
+    lines_.begins_behind = mark;
   }
 
   void read_line(std::string_view content) {
@@ -132,22 +155,40 @@ class LineReader {
       once(!lines_.name.empty());
       if (value.empty()) fail(value, "a value is missing; write 'name: my mask'");
       lines_.name = value;
+    } else if (key == "rotate") {
+      once(!lines_.rotate.empty());
+      lines_.rotate = values(value, 1, "rotate: 8")[0];
+      if (lines_.rotate != "4" && lines_.rotate != "8")
+        fail(lines_.rotate, in_quotes(lines_.rotate) + " is no number of turns; write 4 or 8");
+    } else if (key == "combine") {
+      once(combine_.has_value());
+      const std::string_view word = values(value, 1, "combine: max")[0];
+      for (const Combine known : kCombines)
+        if (word == name_of(known)) combine_ = known;
+      if (!combine_)
+        fail(word, in_quotes(word) + " is no way to combine; write " +
+                       "sum, max, length or first-strongest");
     } else {
       std::string near = did_you_mean(key, {kKeys.begin(), kKeys.end()});
-      if (near.empty()) near = "; the keys are scale, offset, anchor and name";
+      if (near.empty()) near = "; the keys are scale, offset, anchor, name, rotate and combine";
       fail(key, "unknown key " + in_quotes(key) + near);
     }
   }
 
-  /// WxH or WxH+X+Y.
+  /// WxH or WxH+X+Y, and a mark for turned copies.
   void read_magick_header(std::string_view header) {
     if (!lines_.rows.empty()) {
-      fail(header, "a second kernel or a stray ':'; a file holds one mask, and keys are words");
+      fail(header, "a second kernel or a stray ':'; write ';' between kernels, and keys are words");
     }
     const std::size_t rotation = header.find_first_of("<>@^");
     if (rotation != std::string_view::npos) {
-      fail(header.substr(rotation),
-           "rotated copies of a kernel are several masks; write one a file");
+      const std::string_view mark = header.substr(rotation);
+      if (mark != "@" && mark != "<" && mark != ">")
+        fail(mark, in_quotes(mark) + " is no mark for turned copies; write @, < or >");
+      if (!lines_.rotate.empty())
+        fail(mark, "turns are given twice, here and by 'rotate'; keep one of them");
+      lines_.rotate = mark;
+      header = header.substr(0, rotation);
     }
     std::array<std::string_view, 4> parts;  // W, H, X, Y
     std::string_view rest = header;
@@ -181,9 +222,12 @@ class LineReader {
   }
 
   void read_magick_weights(std::string_view content) {
-    const std::size_t semicolon = content.find(';');
-    if (semicolon != std::string_view::npos) {
-      fail(content.substr(semicolon), "several kernels in one file; write one mask a file");
+    if (const std::size_t end = content.find(';'); end != std::string_view::npos) {
+      read_magick_weights(content.substr(0, end));
+      end_mask(content.substr(end, 1));
+      const std::string_view next = without_blanks(content.substr(end + 1));
+      if (!next.empty()) read_line(next);
+      return;
     }
     std::vector<Entry>& weights = lines_.rows[0];
     const std::size_t needed = std::size_t(lines_.magick_width) * lines_.magick_height;
@@ -251,7 +295,9 @@ class LineReader {
   }
 
   const SourceText& source_;
-  MaskLines lines_;
+  std::vector<MaskLines> masks_;
+  MaskLines lines_;  // of the mask that is being read
+  std::optional<Combine> combine_;
   std::string_view pending_comma_;  // a comma that waits for the number after it
 };
 
@@ -357,7 +403,11 @@ std::pair<int, int> size_of_magick(const SourceText& source, const MaskLines& li
 std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::string* ambiguity) {
   if (!lines.magick_header.empty()) return size_of_magick(source, lines);
   if (lines.rows.empty()) {
-    source.fail(source.text().substr(0, 0), "there are no weights; write rows of numbers");
+    // At the mark before them, if there is one.
+    const std::string_view mark = lines.begins_behind;
+    source.fail(mark.empty() ? source.text().substr(0, 0) : mark,
+                mark.empty() ? "there are no weights; write rows of numbers"
+                             : "there are no weights behind this; write rows of numbers");
   }
   if (has_vips_suffix(source.file_name())) return take_vips_header(source, lines);
   const bool could_be_vips = fits_vips_header(lines.rows);
@@ -384,15 +434,9 @@ int anchor_in(const SourceText& source, std::string_view word, int side, const s
                         std::to_string(side - 1));
 }
 
-}  // namespace
-
-Mask parse_mask(std::string_view text, const std::string& file_name, std::string* ambiguity) {
-  if (ambiguity) ambiguity->clear();
-  const SourceText source(text, file_name);
-  MaskLines lines = LineReader(source).read();
+Mask make_mask_of(const SourceText& source, MaskLines& lines, std::string* ambiguity) {
   const auto [width, height] = lay_out(source, lines, ambiguity);
-
-  const std::string stem = std::filesystem::path(file_name).stem().string();
+  const std::string stem = std::filesystem::path(source.file_name()).stem().string();
   Mask mask = make_mask(printable_name(lines.name.empty() ? std::string_view(stem) : lines.name),
                         width, height, {});
   if (!lines.anchor.empty()) {
@@ -412,6 +456,42 @@ Mask parse_mask(std::string_view text, const std::string& file_name, std::string
     source.fail(entry.word, "divided by the scale, this is outside the range of a double");
   }
   return mask;
+}
+
+/// The mask and its turned copies.
+std::vector<Mask> turned_copies(const SourceText& source, const MaskLines& lines, Mask mask) {
+  std::vector<Mask> masks{std::move(mask)};
+  if (lines.rotate.empty()) return masks;
+  const bool by_eighths = lines.rotate == "8" || lines.rotate == "@";
+  const Mask& first = masks[0];
+  if (by_eighths && (first.width != first.height || first.width % 2 == 0 ||
+                     first.anchor_x != first.width / 2 || first.anchor_y != first.height / 2))
+    source.fail(lines.rotate,
+                "eighths of a turn need a square mask of odd sides with the anchor in its middle; "
+                "make it so, or write 'rotate: 4'");
+  for (int turn = 1; turn < (by_eighths ? 8 : 4); ++turn)
+    masks.push_back(by_eighths ? turned_by_eighth(masks.back()) : turned_by_quarter(masks.back()));
+  return masks;
+}
+
+}  // namespace
+
+MaskSet parse_masks(std::string_view text, const std::string& file_name, std::string* ambiguity) {
+  if (ambiguity) ambiguity->clear();
+  const SourceText source(text, file_name);
+  LineReader reader(source);
+  std::vector<MaskLines> all = reader.read();
+  MaskSet set{{}, reader.combine().value_or(Combine::max)};
+  for (MaskLines& lines : all) {
+    Mask mask = make_mask_of(source, lines, ambiguity);
+    for (Mask& turned : turned_copies(source, lines, std::move(mask)))
+      set.masks.push_back(std::move(turned));
+  }
+  return set;
+}
+
+Mask parse_mask(std::string_view text, const std::string& file_name, std::string* ambiguity) {
+  return only_mask(parse_masks(text, file_name, ambiguity), file_name);
 }
 
 }  // namespace convfilt

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/problem.hpp"
+#include "src/mask/set.hpp"
 
 namespace convfilt {
 
-/// Reads a mask from `text`: a grid of numbers, a vips matrix or an ImageMagick kernel. Messages
+/// Reads masks from `text`: grids of numbers, vips matrices or ImageMagick kernels. Messages
 /// show `file_name`. Its stem names the mask if the text does not, and the suffix .mat means a vips
 /// matrix. Weights, divisor and offset are integers over the smallest common divisor if that is
 /// exact (see set_weights).
@@ -17,7 +17,11 @@ namespace convfilt {
 /// else "".
 ///
 /// Throws IoError ("file:line:column: what; remedy", the line and a caret) unless the text is
-/// exactly one mask of at most kMaxMaskSide x kMaxMaskSide finite weights.
+/// masks of at most kMaxMaskSide x kMaxMaskSide finite weights.
+MaskSet parse_masks(std::string_view text, const std::string& file_name,
+                    std::string* ambiguity = nullptr);
+
+/// The only mask of a text. Throws as parse_masks() does, and if there are several.
 Mask parse_mask(std::string_view text, const std::string& file_name,
                 std::string* ambiguity = nullptr);
 
