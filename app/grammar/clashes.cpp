@@ -54,6 +54,9 @@ const ClashesByCommand kClashes = {
          // Codecs of GPUs take plain pictures of filters that run there.
          {"--codec=gpu", "--device=cpu|emulator"},
          {"--codec=gpu", "--output!=clamp"},
+         {"--codec=gpu", "--depth"},
+         {"--region", "--depth",
+          "--region, --depth: the rest of the picture has its own depth; leave out one of the two"},
          {"--codec=gpu", "--loader!=auto"},
          {"--codec=gpu", "--linear=true"},
          {"--codec=gpu", "--luma=true"},

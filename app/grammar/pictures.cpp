@@ -230,6 +230,10 @@ void declare(Binder& binder, FilterCommand& command) {
                 "How to store responses below 0: clamp makes them 0, abs makes them positive, "
                 "signed adds half of each response to the middle of the range");
 
+  binder.choice("--depth", mapping.depth, choices_of(kDepths),
+                "Depth of the result (default: IN's). f32 keeps responses below 0 and above the "
+                "range, from 0 to 1; write TIFF, PFM or EXR");
+
   file_options(binder, command.batch);
   folder_options(binder, command, names);
   setting_options(binder, request);

@@ -83,6 +83,32 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
   return outer;
 }
 
+std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Place& place,
+                                  Depth depth) {
+  if (in.depth == depth) return inner.begin(in, place);
+  const double range = full_range(in.depth), result_range = full_range(depth);
+  Place inside = place;
+  inside.unit /= range;
+  inside.border_value /= range;
+  std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, inside);
+  const int channels = work->out.channels;
+  const auto enter = [=](const auto* row, int width, float* floats) {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(width) * in.channels; ++i)
+      floats[i] = float(double(row[i]) / range);
+  };
+  const auto leave = [=]<class T>(const OuterRow<T>& row) {
+    with_depth(depth, [&]<class R>(TypeTag<R>) {
+      R* to = reinterpret_cast<R*>(row.to);
+      for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * channels; ++i)
+        to[i] = to_sample<R>(double(row.response[i]) * result_range);
+    });
+  };
+  auto outer = std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+      in, channels, place, std::move(work), enter, leave);
+  outer->out.depth = depth;
+  return outer;
+}
+
 class RegionWork final : public Work {
  public:
   RegionWork(std::unique_ptr<Work> inner, const Region& region)
@@ -163,6 +189,10 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
   }
   if (needs_luma) around("luma", begin_luma);
   if (mapping.linear) around("light", begin_light);
+  if (const auto& depth = mapping.depth)
+    around(std::string(name_of(*depth)), [depth = *depth](auto& inner, auto& in, auto& place) {
+      return begin_depth(inner, in, place, depth);
+    });
   if (const auto& region = mapping.region) {
     std::string text = "region";
     for (const int number : {region->x, region->y, region->width, region->height})

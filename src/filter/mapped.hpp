@@ -1,5 +1,5 @@
 /// Filters around filters: light instead of samples, luma instead of colours, a part of the picture
-/// instead of all, and what becomes of responses below 0.
+/// instead of all, results of another depth, and what becomes of responses below 0.
 #pragma once
 
 #include <optional>
@@ -24,12 +24,15 @@ struct Mapping {
   bool linear = false;
   bool luma = false;
   Negative negative = Negative::clamp;
-  std::optional<Region> region;
+  std::optional<Region> region{};
+  std::optional<Depth> depth{};  ///< of the result; the picture's where there is none
 };
 
 /// The filter as the mapping wants it, or itself where the mapping wants nothing. Such filters
 /// throw UsageError as they begin where the picture has alpha and luma or negative responses are
-/// mapped, or where the region lies outside.
+/// mapped, or where the region lies outside. The
+/// result of another depth is that of the picture in floats from 0 to 1; floats are not held to a
+/// range.
 FilterPtr mapped(FilterPtr filter, const Mapping& mapping);
 
 }  // namespace convfilt

@@ -31,7 +31,7 @@ class OuterFilter final : public Filter {
     return begin_(*inner_, in, place);
   }
   std::string resident_refuses() const override {
-    return "--linear, --luma, --region, --output, --threshold and --halo-limit are computed on the "
+    return "--linear, --luma, --region, --output, --depth, --threshold and --halo-limit are computed on the "
            "CPU";
   }
   ResidentPlan resident(const Shape&, Convolver&) const override {
@@ -54,7 +54,7 @@ struct OuterRow {
   int y;                         ///< in the picture, of the row that is replaced
   const T* from;                 ///< that row
   const float* floats;           ///< and what it entered as
-  T* to;
+  T* to;                         ///< the result's row, in the result's depth
 };
 
 /// A work around another, which gets pictures of floats. Enter makes a row of floats, and Leave a
