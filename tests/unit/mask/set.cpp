@@ -22,7 +22,7 @@ MaskSet parsed(const std::string& text) {
 }  // namespace
 
 TEST_CASE("three hyphens, and ImageMagick's semicolons, stand between masks") {
-  for (const std::string& text :
+  for (const std::string text :
        {"combine: length\n1 2 3\n---\nscale: 2\n4\n5 # low\n --- # and\nname: c\n6",
         "3x1: 1,2,3; 1x2: 4,5; 1x1: 6\ncombine: length", "3x1: 1,2,3;\n1x2: 4\n5;\n1x1:\n6;\n",
         "1 2 3\n---\n1x2: 4, 5; 1x1: 6"}) {
