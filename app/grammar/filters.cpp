@@ -235,7 +235,7 @@ const FilterLine kFilters[] = {
       "  convfilt apply my-mask.txt photo.jpg out.png     grammar: filters/README.md\n"
       "  convfilt apply psf.png photo.jpg out.jpg --flip  luma of a picture, convolved\n"
       "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"
-      "Of a file with several masks, the responses are combined as it says.\n"},
+      "A file may have several masks, and says how to combine their responses.\n"},
      {mask_argument()},
      [](const FilterValues& values) {
        MaskSet set = text_or_picture_masks(values.word("MASK"));

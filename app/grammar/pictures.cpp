@@ -231,8 +231,8 @@ void declare(Binder& binder, FilterCommand& command) {
                 "signed adds half of each response to the middle of the range");
 
   binder.choice("--depth", mapping.depth, choices_of(kDepths),
-                "Depth of the result (default: IN's). f32 keeps responses below 0 and above the "
-                "range, from 0 to 1; write TIFF, PFM or EXR");
+                "Depth of the result (default: IN's). f32 has a range from 0 to 1, and keeps "
+                "responses outside it; TIFF and PFM hold it");
 
   file_options(binder, command.batch);
   folder_options(binder, command, names);

@@ -460,8 +460,7 @@ class GradientWork final : public Work {
 
 class EdgeFilter final : public Filter {
  public:
-  explicit EdgeFilter(MaskSet set)
-      : masks_(std::move(set.masks)), is_edge_(false) {
+  explicit EdgeFilter(MaskSet set) : masks_(std::move(set.masks)), is_edge_(false) {
     edges_.masks = reaching_equally_far(masks_);
     edges_.options.color = true;
     edges_.combine = set.combine;
@@ -504,7 +503,8 @@ class EdgeFilter final : public Filter {
     return text + words;
   }
   std::vector<Mask> masks() const override { return masks_; }
-  /// A response or a mean of them is like the picture where each is.
+  /// The largest or strongest response is like the picture if each response is, and a sum if the
+  /// gains sum to 1.
   bool keeps_lightness() const override {
     const bool picks = edges_.combine == Combine::max || edges_.combine == Combine::first_strongest;
     double sum = 0;
@@ -517,7 +517,8 @@ class EdgeFilter final : public Filter {
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     auto work = std::make_unique<EdgeWork>(in, edges_, place);
     std::vector<std::string> names;
-    for (const Mask& mask : masks_) names.push_back(mask.name);
+    for (const Mask& mask : masks_)
+      if (names.empty() || names.back() != mask.name) names.push_back(mask.name);
     const bool is_one = !edges_.options.color || in.channels == 1;
     place.convolver.set_job(std::string(is_edge_ ? "edges of " : "responses of ") +
                             (is_one ? "1 channel" : "3 channels") + " in f32" +

@@ -17,9 +17,9 @@ struct SharpenOptions {
 };
 
 /// Where a sample differs from the response of `blur` by d, the amount times sign(d) times
-/// max(|d| - threshold, 0) is added to it, in double precision. The blur is a sum in f32. A halo limit holds the
-/// result between the least and the most of the samples around it in the picture, with that share
-/// of their distance added on both sides. `blur` reaches at least as far as these.
+/// max(|d| - threshold, 0) is added to it, in double precision. The blur is a sum in f32. A halo
+/// limit holds the result between the least and the most of the samples around it in the picture,
+/// with that share of their distance added on both sides. `blur` reaches at least as far as these.
 ///
 /// Alpha stays, and so do transparent pixels; colours are blurred premultiplied and divided by the
 /// blurred alpha. Work begins with UsageError for Mode::full, whose pixels outside the picture have

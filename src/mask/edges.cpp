@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/mask/set.hpp"
 
 namespace convfilt {
 namespace {
@@ -70,15 +71,13 @@ Gradient gradient_of(EdgeMethod method) {
   }
 }
 
-/// A mask for each eighth of a turn, by the weights around the middle, from the right one on
-/// counter-clockwise.
-std::vector<Mask> compass_masks(const std::array<double, 8>& ring, const Line& gaussian) {
-  constexpr std::array<std::size_t, 8> kPlaces = {5, 2, 1, 0, 3, 6, 7, 8};
+/// A mask for each eighth of a turn, counter-clockwise from this one of 3x3.
+std::vector<Mask> compass_masks(std::vector<double> weights, const Line& gaussian) {
+  Mask mask = make_mask("", 3, 3, std::move(weights));
   std::vector<Mask> masks;
-  for (std::size_t turn = 0; turn < 8; ++turn) {
-    std::vector<double> weights(9);
-    for (std::size_t k = 0; k < 8; ++k) weights[kPlaces[(k + turn) % 8]] = ring[k];
-    masks.push_back(smoothed(make_mask("", 3, 3, std::move(weights)), gaussian));
+  for (int turn = 0; turn < 8; ++turn) {
+    masks.push_back(smoothed(mask, gaussian));
+    mask = turned_by_eighth(mask);
   }
   return masks;
 }
@@ -86,8 +85,8 @@ std::vector<Mask> compass_masks(const std::array<double, 8>& ring, const Line& g
 std::vector<Mask> masks_of(EdgeMethod method, double sigma) {
   const Line gaussian = gaussian_line(sigma);
   switch (method) {
-    case EdgeMethod::kirsch: return compass_masks({5, 5, -3, -3, -3, -3, -3, 5}, gaussian);
-    case EdgeMethod::robinson: return compass_masks({2, 1, 0, -1, -2, -1, 0, 1}, gaussian);
+    case EdgeMethod::kirsch: return compass_masks({-3, -3, 5, -3, 0, 5, -3, -3, 5}, gaussian);
+    case EdgeMethod::robinson: return compass_masks({-1, 0, 1, -2, 0, 2, -1, 0, 1}, gaussian);
     case EdgeMethod::laplacian:
       return {smoothed(make_mask("", 3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}), gaussian)};
     case EdgeMethod::log: return {log_mask(sigma)};

@@ -34,6 +34,10 @@ struct MaskLines {
   std::string_view rotate;               ///< the number of turns; empty: none is given
   std::string_view begins_behind;        ///< the mark before the mask; empty for the first
 
+  bool has_keys() const {
+    return scale || offset || !anchor.empty() || !name.empty() || !rotate.empty();
+  }
+
   /// "3x3+1+1" of an ImageMagick kernel, whose weights are then rows[0]; else empty.
   std::string_view magick_header;
   int magick_width = 0, magick_height = 0;
@@ -65,6 +69,11 @@ void check_scale(const SourceText& source, const Entry& scale) {
   source.fail(scale.word, "the scale is 0, by which nothing can be divided; write 1 for no scale");
 }
 
+std::optional<Combine> combine_named(std::string_view word) {
+  const auto found = std::ranges::find(kCombines, word, [](Combine one) { return name_of(one); });
+  return found == std::end(kCombines) ? std::nullopt : std::optional(*found);
+}
+
 /// Reads a file line by line into the MaskLines of each mask. Throws IoError at the first line that
 /// is not in the grammar of filters/README.md, and at rows too long or too many for a mask;
 /// lay_out() checks whether the rows fit each other.
@@ -83,13 +92,13 @@ class LineReader {
     }
     settle_comma();
     // A semicolon may end the last kernel, too.
-    if (masks_.empty() || lines_.begins_behind != ";" || !lines_.rows.empty())
+    if (lines_.begins_behind != ";" || !lines_.rows.empty() || lines_.has_keys())
       masks_.push_back(std::move(lines_));
     return std::move(masks_);
   }
 
-  /// How the responses are combined; empty where the file does not say.
-  std::optional<Combine> combine() const { return combine_; }
+  /// The file's word for how responses are combined; empty where it has none.
+  std::string_view combine() const { return combine_; }
 
  private:
   [[noreturn]] void fail(std::string_view place, const std::string& message) const {
@@ -161,13 +170,12 @@ class LineReader {
       if (lines_.rotate != "4" && lines_.rotate != "8")
         fail(lines_.rotate, in_quotes(lines_.rotate) + " is no number of turns; write 4 or 8");
     } else if (key == "combine") {
-      once(combine_.has_value());
-      const std::string_view word = values(value, 1, "combine: max")[0];
-      for (const Combine known : kCombines)
-        if (word == name_of(known)) combine_ = known;
-      if (!combine_)
-        fail(word, in_quotes(word) + " is no way to combine; write " +
-                       "sum, max, length or first-strongest");
+      once(!combine_.empty());
+      combine_ = values(value, 1, "combine: max")[0];
+      if (!combine_named(combine_))
+        fail(combine_, in_quotes(combine_) +
+                           " is no way to combine; write sum, max, length or "
+                           "first-strongest");
     } else {
       std::string near = did_you_mean(key, {kKeys.begin(), kKeys.end()});
       if (near.empty()) near = "; the keys are scale, offset, anchor, name, rotate and combine";
@@ -297,7 +305,7 @@ class LineReader {
   const SourceText& source_;
   std::vector<MaskLines> masks_;
   MaskLines lines_;  // of the mask that is being read
-  std::optional<Combine> combine_;
+  std::string_view combine_;
   std::string_view pending_comma_;  // a comma that waits for the number after it
 };
 
@@ -415,8 +423,7 @@ std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::str
       lines.rows, [&](const auto& row) { return row.size() == lines.rows[0].size(); });
   if (!is_grid && could_be_vips) return take_vips_header(source, lines);
   const auto size = size_of_grid(source, lines.rows);
-  const bool has_keys = lines.scale || lines.offset || !lines.anchor.empty() || !lines.name.empty();
-  if (ambiguity && could_be_vips && !has_keys) {
+  if (ambiguity && could_be_vips && !lines.has_keys()) {
     *ambiguity =
         printable_name(source.file_name()) + " is read as a grid of " + std::to_string(size.first) +
         "x" + std::to_string(size.second) +
@@ -481,11 +488,16 @@ MaskSet parse_masks(std::string_view text, const std::string& file_name, std::st
   const SourceText source(text, file_name);
   LineReader reader(source);
   std::vector<MaskLines> all = reader.read();
-  MaskSet set{{}, reader.combine().value_or(Combine::max)};
+  MaskSet set;
   for (MaskLines& lines : all) {
     Mask mask = make_mask_of(source, lines, ambiguity);
     for (Mask& turned : turned_copies(source, lines, std::move(mask)))
       set.masks.push_back(std::move(turned));
+  }
+  if (const std::string_view word = reader.combine(); !word.empty()) {
+    if (set.masks.size() == 1)
+      source.fail(word, "there is one mask, so nothing is combined; leave this line out");
+    set.combine = *combine_named(word);
   }
   return set;
 }

@@ -21,7 +21,7 @@
 #include "src/picture/image.hpp"
 #include "src/picture/modules.hpp"
 #include "tests/fuzz/require.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "src/picture/metadata.hpp"
 #include "src/picture/transfer_curve.hpp"
 #include "tests/fuzz/require.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace {
 

@@ -7,16 +7,11 @@
 
 #include "src/filter/convolver.hpp"
 #include "src/picture/sample_type.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace convfilt::image_tests {
 
-inline double sample(const Image& image, int x, int y, int channel) {
-  double value = 0;
-  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
-    value = double(row_of<T>(image.view(), y)[x * image.channels() + channel]);
-  });
-  return value;
-}
+using testing::sample;
 
 inline void put(Image& image, int x, int y, int channel, double value) {
   with_depth(image.depth(), [&]<class T>(TypeTag<T>) {

@@ -16,7 +16,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/signals.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

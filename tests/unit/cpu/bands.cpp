@@ -10,7 +10,7 @@
 #include "kernels/contract/border.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/cpu/plans.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

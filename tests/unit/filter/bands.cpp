@@ -10,8 +10,8 @@
 #include "src/base/errors.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
+#include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
-#include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -9,16 +9,13 @@
 #include "src/base/errors.hpp"
 #include "src/filter/edge.hpp"
 #include "src/mask/file.hpp"
+#include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
-#include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
-using convfilt::testing::filtered;
-using convfilt::testing::filtered_in_bands;
-using convfilt::testing::find_edges;
-using convfilt::testing::same;
+using namespace convfilt::testing;
 
 namespace {
 

@@ -16,20 +16,13 @@
 #include "src/base/errors.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/mask/file.hpp"
+#include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
-#include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
-using convfilt::testing::channel_edges;
-using convfilt::testing::filtered;
-using convfilt::testing::filtered_in_bands;
-using convfilt::testing::filtered_whole;
-using convfilt::testing::find_edges;
-using convfilt::testing::pattern;
-using convfilt::testing::plain_masks;
-using convfilt::testing::same;
+using namespace convfilt::testing;
 
 namespace {
 

@@ -15,9 +15,9 @@
 #include "src/mask/make.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
+#include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
-#include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;
@@ -477,17 +477,16 @@ TEST_CASE("a filter around a filter finishes the one inside it") {
 
 TEST_CASE("a result of another depth is that of the picture in floats, to its last response") {
   Mask mask = load_mask("sobel_x");
-  mask.offset = 7;  // in 8-bit steps
   for (const Depth from : {Depth::u8, Depth::u16, Depth::f32})
     for (const Depth to : {Depth::u8, Depth::u16, Depth::f32})
-      for (const int channels : {1, 3, 4}) {
+      for (const int channels : {1, 3}) {
         CAPTURE(int(from));
         CAPTURE(int(to));
         CAPTURE(channels);
+        mask.offset = full_range(from) / 50;
         const Image in = image_tests::random_image(23, 19, channels, from, 3);
         const Image out = mapped(in, {.depth = to}, mask);
         REQUIRE(out.depth() == to);
-        if (channels == 4) continue;  // alpha is told of below
         const double range = full_range(from), result_range = full_range(to);
         double farthest = 0;
         bool is_below = false;
@@ -499,7 +498,7 @@ TEST_CASE("a result of another depth is that of the picture in floats, to its la
           if (to != Depth::f32) want = std::clamp(want, 0.0, result_range);
           farthest = std::max(farthest, std::abs(image_tests::sample(out, x, y, c) - want));
         });
-        CHECK((is_below || from == Depth::f32));
+        CHECK(is_below);
         CHECK(farthest <= (to == Depth::f32 ? 0 : 0.5) + result_range * 2e-6);
       }
   const Image in = image_tests::random_image(23, 19, 4, Depth::u8, 3);

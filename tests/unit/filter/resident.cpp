@@ -15,8 +15,8 @@
 #include "src/mask/make.hpp"
 #include "tests/support/device/callers_stream.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
-#include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

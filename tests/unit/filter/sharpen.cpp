@@ -15,16 +15,13 @@
 #include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
 #include "src/picture/transfer_curve.hpp"
+#include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
-#include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
-using convfilt::testing::filtered;
-using convfilt::testing::filtered_in_bands;
-using convfilt::testing::filtered_whole;
-using convfilt::testing::same;
+using namespace convfilt::testing;
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "src/base/errors.hpp"
 #include "tests/support/gnuplot.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace convfilt::test {
 namespace {

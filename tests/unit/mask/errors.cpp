@@ -89,6 +89,8 @@ TEST_CASE("every error says where, and the caret stands there") {
       {"1\n---\n2 3\n4", 4, 2, '\0', "this row has 1 number"},
       {"combine: min\n1", 1, 10, 'm', "write sum, max, length or first-strongest"},
       {"combine: sum\n1\n---\n2\ncombine: sum", 5, 1, 'c', "is given twice"},
+      {"combine: length\n1 2", 1, 10, 'l', "there is one mask"},
+      {"1x1: 1;\nname: x", 1, 7, ';', "no weights behind this"},
       {"rotate: 3\n1", 1, 9, '3', "write 4 or 8"},
       {"rotate: 8\n1 2 3", 1, 9, '8', "eighths of a turn need a square mask"},
       {"rotate: 4\n3x1>: 1 2 3", 2, 4, '>', "turns are given twice"},

@@ -6,7 +6,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

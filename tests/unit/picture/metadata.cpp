@@ -15,8 +15,8 @@
 #include "src/picture/formats.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/io.hpp"
-#include "tests/support/codec_files.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/codec.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -19,9 +19,9 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/image.hpp"
-#include "tests/support/codec_files.hpp"
-#include "tests/support/gif_files.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/codec.hpp"
+#include "tests/support/files/gif.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -8,7 +8,7 @@
 
 #include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -20,7 +20,7 @@
 #include "kernels/backend/device_errors.hpp"
 #include "src/base/errors.hpp"
 #include "src/run/device_pictures.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

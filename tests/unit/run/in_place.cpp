@@ -11,8 +11,8 @@
 #include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
 #include "src/run/crew.hpp"
-#include "tests/support/gif_files.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/gif.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

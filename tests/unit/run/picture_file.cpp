@@ -16,7 +16,7 @@
 #include "src/base/errors.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/filtered.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -27,7 +27,7 @@
 #include "src/mask/make.hpp"
 #include "src/run/journal.hpp"
 #include "src/run/merge.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

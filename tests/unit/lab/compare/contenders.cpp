@@ -1,6 +1,6 @@
 /// Lists of strategies with settings, masks by name, noise.
 #include "src/lab/compare/contenders.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -13,7 +13,7 @@
 #include "src/base/source_text.hpp"
 #include "src/lab/try/judge.hpp"
 #include "src/lab/try/text.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace convfilt {
 namespace {

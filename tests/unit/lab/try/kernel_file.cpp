@@ -8,7 +8,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/splitmix.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace convfilt {
 namespace {

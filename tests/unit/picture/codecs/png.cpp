@@ -18,7 +18,7 @@
 #ifdef CONVFILT_HAS_ISAL
 #include "src/picture/codecs/png/stream.hpp"
 #endif
-#include "tests/support/codec_files.hpp"
+#include "tests/support/files/codec.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

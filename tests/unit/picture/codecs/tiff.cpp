@@ -21,8 +21,8 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
-#include "tests/support/codec_files.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/codec.hpp"
+#include "tests/support/files/picture.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -9,7 +9,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 
-#include "tests/support/codec_files.hpp"
+#include "tests/support/files/codec.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

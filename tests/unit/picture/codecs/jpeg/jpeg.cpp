@@ -16,7 +16,7 @@
 #include <random>
 
 #include "src/picture/io.hpp"
-#include "tests/support/codec_files.hpp"
+#include "tests/support/files/codec.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -10,7 +10,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "src/picture/io.hpp"
-#include "tests/support/codec_files.hpp"
+#include "tests/support/files/codec.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

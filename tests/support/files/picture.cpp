@@ -1,4 +1,4 @@
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -11,7 +11,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace convfilt::testing {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/support/picture_files.hpp"
+#include "tests/support/files/picture.hpp"
 
 namespace convfilt::testing {
 
