@@ -21,7 +21,7 @@ declare -A samples=(
 generated=$(convfilt generate bash)
 pgm grey.pgm <<<"10 20 30"
 mkdir in
-{ echo "P3 20 16 255"; for i in {1..320}; do echo "$((i % 256)) $((i * 7 % 256)) $((i * 37 % 256))"; done; } >in/a.ppm
+{ echo "P3 20 20 255"; for i in {1..400}; do echo "$((i % 256)) $((i * 7 % 256)) $((i * 37 % 256))"; done; } >in/a.ppm
 printf 'in/a.ppm\0' >list
 convfilt compare --size 8x8 --mask 3x3 --strategies cpu --repeats 3 --json=all.json >/dev/null
 
