@@ -10,8 +10,8 @@
 #include <string>
 
 #include "src/base/errors.hpp"
-#include "tests/support/gnuplot.hpp"
 #include "tests/support/files/picture.hpp"
+#include "tests/support/gnuplot.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -15,8 +15,8 @@
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
 #include "src/mask/make.hpp"
-#include "tests/support/filtered.hpp"
 #include "tests/support/files/picture.hpp"
+#include "tests/support/filtered.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;

@@ -15,9 +15,9 @@
 #include "kernels/backend/device_queue.hpp"
 #include "src/base/splitmix.hpp"
 #include "src/picture/samples.hpp"
-#include "tests/support/files/codec.hpp"
 #include "tests/support/device/callers_stream.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/files/codec.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;
