@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/grammar/clashes.hpp"
 #include "app/grammar/filters.hpp"
 #include "src/base/log.hpp"
 #include "src/filter/mapped.hpp"
@@ -33,6 +34,7 @@ struct Command {
 struct FilterCommand : Command {
   const FilterLine* line = nullptr;
   FilterValues values;
+  Values given;  ///< values by their options, for the steps of a recipe
   Mapping mapping;
   Batch batch;               ///< but for its filter
   std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/commands.hpp"
+#include "app/grammar/recipe.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
@@ -142,7 +143,7 @@ class Teller {
       failure_ =
           outcome.failure ? outcome.failure : std::make_exception_ptr(IoError(outcome.reason));
     }
-    if (json_) print_result(json_line(outcome) + "\n");
+    if (json_) print_result(json_line(outcome, batch_.recipe) + "\n");
     if (outcome.outcome != Outcome::not_begun) progress_.count(outcome);
   }
 
@@ -163,9 +164,23 @@ class Teller {
 /// Completes the batch by what the options say of the pictures, and checks it.
 void complete(FilterCommand& command) {
   Selection& selection = command.batch.selection;
-  for (const FilterOption& option : command.line->options)
-    if (option.letters == "MASK") check_keeps_mask(command.values.word(option.name), selection.out);
-  command.batch.filter = mapped(command.line->make(command.values), command.mapping);
+  const FilterLine& line = *command.line;
+  FilterPtr filter;
+  Words masks;
+  if (line.is_chain()) {
+    Recipe recipe = read_recipe(command.values.word(line.options[0].name), command.given);
+    command.batch.recipe = std::move(recipe.text);
+    filter = std::move(recipe.filter);
+    masks = std::move(recipe.masks);
+    check_keeps_mask(recipe.file, selection.out, "recipe");
+    log_detail("recipe: " + command.batch.recipe);
+  } else {
+    filter = line.make(command.values);
+    for (const FilterOption& option : line.options)
+      if (option.is_argument()) masks.push_back(command.values.word(option.name));
+  }
+  for (const std::string& mask : masks) check_keeps_mask(mask, selection.out);
+  command.batch.filter = mapped(std::move(filter), command.mapping);
   const std::string& out = selection.out;
   selection.is_one = command.needs_folder.empty() && selection.inputs.size() == 1 &&
                      !is_folder(selection.inputs.front()) && !is_folder(out) && !out.ends_with('/');

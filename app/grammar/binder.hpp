@@ -121,6 +121,12 @@ class Binder {
   /// Throws UsageError where the words, or the defaults, do not fit. `defaults` are those taken.
   void parse(const Words& words, std::vector<Default>& defaults);
 
+  /// The same without defaults, for a part of a command that has the values `given`.
+  void parse(const Words& words, const Values& given);
+
+  /// The values that arguments and options have by now.
+  Values values() const;
+
  private:
   struct Entry;
 
@@ -133,9 +139,6 @@ class Binder {
 
   /// Takes the command line alone.
   void read(const Words& words);
-
-  /// The values that arguments and options have by now.
-  Values values() const;
 
   /// Takes the defaults that are not set on the command line and go together with it.
   void take(std::vector<Default>& defaults);

@@ -243,6 +243,17 @@ const FilterLine kFilters[] = {
        return set.masks.size() == 1 ? mask_filter(std::move(set.masks[0]))
                                     : combined_filter(std::move(set));
      }},
+    {{"run", "Several filters in a row",
+      "Filter by several filters, each what the one before it gives. Between them\n"
+      "samples are floats, neither rounded nor clamped.\n",
+      "  convfilt run 'blur --sigma 1.4 | edge --method scharr --thin' in.jpg out.png\n"
+      "  convfilt run recipe.txt photos/ out/ -r          a step a line\n"
+      "Steps are blur, sharpen, edge and apply, with the options that only they have,\n"
+      "--flip and --normalize. All other options are for the whole.\n"},
+     {{.name = "RECIPE",
+       .letters = "RECIPE",
+       .text = "Steps with | between them, or a file with a step on each line. # begins a comment"}},
+     nullptr},
 };
 
 const FilterOption kMaskOptions[] = {

@@ -56,8 +56,10 @@ struct FilterValues {
 struct FilterLine {
   CommandHelp help;
   std::vector<FilterOption> options;
-  FilterPtr (*make)(const FilterValues& values);
+  FilterPtr (*make)(const FilterValues& values);  ///< null where a recipe makes it
   std::vector<Clash> clashes{};  ///< among its options
+
+  bool is_chain() const { return !make; }
 };
 
 std::span<const FilterLine> filters();

@@ -33,11 +33,14 @@ struct Names {
 };
 
 /// Takes the names apart: words before OUT are inputs; with -o all of them are.
-void complete_names(Names& names, Selection& selection) {
+void complete_names(Names& names, Selection& selection, bool has_mask) {
   const bool has_list = !selection.files_from.empty();
   if (names.out_folder.empty()) {
     require(names.more.empty(),
-            "several inputs: name the folder for their results with -o, e.g. -o out/");
+            "several inputs: name the folder for their results with -o, e.g. -o out/" +
+                std::string(has_mask ? "; for several masks, write convfilt run 'apply A | apply "
+                                       "B' IN OUT"
+                                     : ""));
     if (has_list && names.out.empty()) std::swap(names.in, names.out);
     selection.out = names.out;
   } else {
@@ -133,7 +136,8 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
   binder.then([&command, names, has_shard] {
     if (!command.batch.devices.empty()) device_numbers(command.batch.devices);
     const bool has_out_folder = !names->out_folder.empty();
-    complete_names(*names, command.batch.selection);
+    const bool has_mask = std::ranges::count(command.line->options, "MASK", &FilterOption::name) > 0;
+    complete_names(*names, command.batch.selection, has_mask);
     command.needs_folder = folder_option(command, *has_shard, has_out_folder);
   });
 }
@@ -186,6 +190,22 @@ void declare(Binder& binder, const FilterOption& option, FilterValues& values) {
   binder.option(name, option.letters.c_str(), read, text);
 }
 
+namespace {
+
+void mask_flags(Binder& binder, FilterValues& values) {
+  binder.flag("--flip", values.flip, "Turn the mask by 180 degrees: true convolution");
+  binder.flag(
+      "--normalize", values.normalize,
+      "Scale the weights to sum to 1. In a mask that finds edges, scale the positive ones so");
+}
+
+}  // namespace
+
+void declare_step(Binder& binder, const FilterLine& line, FilterValues& values) {
+  for (const FilterOption& option : line.options) declare(binder, option, values);
+  mask_flags(binder, values);
+}
+
 void declare(Binder& binder, FilterCommand& command) {
   const auto names = std::make_shared<Names>();
   for (const FilterOption& option : command.line->options)
@@ -210,10 +230,7 @@ void declare(Binder& binder, FilterCommand& command) {
                 "Way to convolve (convfilt list strategies)", strategy_names(this_machine()));
   device_options(binder, convolver);
   border_options(binder, convolver);
-  binder.flag("--flip", command.values.flip, "Turn the mask by 180 degrees: true convolution");
-  binder.flag(
-      "--normalize", command.values.normalize,
-      "Scale the weights to sum to 1. In a mask that finds edges, scale the positive ones so");
+  if (!command.line->is_chain()) mask_flags(binder, command.values);
 
   Mapping& mapping = command.mapping;
   binder.group("What is filtered");
@@ -238,6 +255,7 @@ void declare(Binder& binder, FilterCommand& command) {
   folder_options(binder, command, names);
   setting_options(binder, request);
   message_options(binder, command.loudness);
+  binder.then([&binder, &command] { command.given = binder.values(); });
 }
 
 Extent size_in(const std::string& word) {

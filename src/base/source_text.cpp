@@ -1,6 +1,12 @@
 #include "src/base/source_text.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -42,7 +48,35 @@ bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
+/// 1025 x 1025 weights of 60 letters each fit, so a larger file is not a mask.
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
 }  // namespace
+
+std::string read_text(const std::string& path, const std::string& kind) {
+  const std::string name = printable_name(path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw IoError(name + ": a folder, not a " + kind + "; name a file in it");
+  }
+  errno = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (!file)
+    throw IoError(name + ": cannot be opened: " + std::strerror(errno) + "; check the path");
+  std::string text;
+  char block[1 << 16];
+  while (const std::size_t n = std::fread(block, 1, sizeof block, file.get())) {
+    text.append(block, n);
+    if (text.size() > kMaxBytes) {
+      throw IoError(name + ": larger than 64 MiB, so not a " + kind + "; give a text file");
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw IoError(name + ": cannot be read: " + std::strerror(errno) + "; check the disk");
+  }
+  return text;
+}
 
 SourceText::SourceText(std::string_view text, std::string file_name)
     : text_(text), file_name_(std::move(file_name)) {
@@ -55,7 +89,7 @@ SourceText::SourceText(std::string_view text, std::string file_name)
     if (!is_control(c) || c == '\t' || c == '\n') continue;
     if (c == '\r' && (i + 1 == text_.size() || text_[i + 1] == '\n')) continue;
     fail(text_.substr(i, 1),
-         "byte " + hex(c) + " does not belong in a text file; a mask is plain text");
+         "byte " + hex(c) + " does not belong in a text file; save it as plain text");
   }
 }
 
@@ -68,6 +102,10 @@ std::string_view SourceText::take_line(std::string_view& rest) {
 }
 
 void SourceText::fail(std::string_view place, const std::string& message) const {
+  throw IoError(pointing_at(place, message));
+}
+
+std::string SourceText::pointing_at(std::string_view place, const std::string& message) const {
   const std::size_t at = static_cast<std::size_t>(place.data() - text_.data());
   const std::string_view before = text_.substr(0, at);
   const auto line_number = 1 + std::count(before.begin(), before.end(), '\n');
@@ -89,8 +127,8 @@ void SourceText::fail(std::string_view place, const std::string& message) const 
   const bool clipped = after.size() > kShownAfter || behind.size() > kShownAfter;
   shown += after.substr(0, kShownAfter);
   if (clipped) shown += kDots;
-  throw IoError(printable_name(file_name_) + ':' + std::to_string(line_number) + ':' +
-                std::to_string(column) + ": " + message + "\n  " + shown + "\n  " + caret);
+  return printable_name(file_name_) + ':' + std::to_string(line_number) + ':' +
+         std::to_string(column) + ": " + message + "\n  " + shown + "\n  " + caret;
 }
 
 std::string_view without_blanks(std::string_view text) {

@@ -21,16 +21,23 @@ class SourceText {
   /// has no newline or CRLF.
   static std::string_view take_line(std::string_view& rest);
 
-  /// Throws IoError of three lines: "file:line:column: message", the line, and a caret under the
-  /// first character of `place`. Lines and columns count from 1; a column is a character of UTF-8,
-  /// a tab one column. The message shows tabs as blanks, escapes bytes outside printable ASCII, and
-  /// shows only the surroundings of the place.
+  /// Three lines: "file:line:column: message", the line, and a caret under the first character of
+  /// `place`. Lines and columns count from 1; a column is a character of UTF-8, a tab one column.
+  /// The message shows tabs as blanks, escapes bytes outside printable ASCII, and shows only the
+  /// surroundings of the place.
+  std::string pointing_at(std::string_view place, const std::string& message) const;
+
+  /// Throws IoError of these lines.
   [[noreturn]] void fail(std::string_view place, const std::string& message) const;
 
  private:
   std::string_view text_;
   std::string file_name_;
 };
+
+/// The bytes of a text file; pipes are read like regular files. Throws IoError if it cannot be read
+/// or is larger than 64 MiB; `kind` says what it should be, such as "mask".
+std::string read_text(const std::string& path, const std::string& kind);
 
 /// The text without the blanks and tabs around it.
 std::string_view without_blanks(std::string_view text);

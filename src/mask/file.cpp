@@ -24,38 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 1025 x 1025 weights of 60 letters each fit, so a larger file is not a mask.
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
-
-// Pipes are read like regular files, so that `apply <(make-mask)` works.
-std::string read_file(const std::string& path) {
-  const std::string name = printable_name(path);
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    throw IoError(name + ": a folder, not a mask; name a file in it");
-  }
-  errno = 0;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (!file)
-    throw IoError(name + ": cannot be opened: " + std::strerror(errno) + "; check the path");
-  std::string text;
-  char block[1 << 16];
-  while (const std::size_t n = std::fread(block, 1, sizeof block, file.get())) {
-    text.append(block, n);
-    if (text.size() > kMaxBytes) {
-      throw IoError(name + ": larger than 64 MiB, so not a mask; give a text file with weights");
-    }
-  }
-  if (std::ferror(file.get()) != 0) {
-    throw IoError(name + ": cannot be read: " + std::strerror(errno) + "; check the disk");
-  }
-  return text;
-}
-
 MaskSet load_file(const std::string& path) {
   std::string ambiguity;
-  MaskSet set = parse_masks(read_file(path), path, &ambiguity);
+  MaskSet set = parse_masks(read_text(path, "mask"), path, &ambiguity);
   if (!ambiguity.empty()) log_warning(ambiguity);
   return set;
 }
@@ -161,7 +132,7 @@ std::vector<FilterInfo> list_filters() {
   std::vector<FilterInfo> filters;
   for (const auto& [name, path] : filter_files()) {
     try {
-      const std::string text = read_file(path.string());
+      const std::string text = read_text(path.string(), "mask");
       const Mask mask = parse_masks(text, path.string()).masks[0];
       filters.push_back({name, description_of(text), mask.width, mask.height});
     } catch (const std::runtime_error& broken) {
@@ -171,11 +142,10 @@ std::vector<FilterInfo> list_filters() {
   return filters;
 }
 
-void check_keeps_mask(const std::string& mask, const std::string& out) {
+void check_keeps_mask(const std::string& mask, const std::string& out, const std::string& kind) {
   if (same_file(mask, out))
-    throw UsageError("'" + printable_name(out) +
-                     "' is the file of the mask, which the result would replace; write to another "
-                     "file");
+    throw UsageError("'" + printable_name(out) + "' is the file of the " + kind +
+                     ", which the result would replace; write to another file");
 }
 
 }  // namespace convfilt

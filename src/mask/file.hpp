@@ -37,7 +37,8 @@ std::vector<FilterInfo> list_filters();
 /// UsageError if CONVFILT_FILTERS is set and is no folder.
 std::vector<std::filesystem::path> filter_folders();
 
-/// Throws UsageError if the output would replace the mask's file.
-void check_keeps_mask(const std::string& mask, const std::string& out);
+/// Throws UsageError if the output would replace the mask's file, or that of another kind.
+void check_keeps_mask(const std::string& mask, const std::string& out,
+                      const std::string& kind = "mask");
 
 }  // namespace convfilt

@@ -33,7 +33,7 @@ std::string settings_of(const Batch& batch, const std::string& (*gpu_codec_versi
   if (batch.codec == CodecKind::gpu) text += "|gpu|" + gpu_codec_version();
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
-  return hash;
+  return batch.recipe.empty() ? hash : hash + (" " + batch.recipe);
 }
 
 }  // namespace convfilt

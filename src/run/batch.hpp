@@ -30,6 +30,7 @@ struct Batch {
   WriteOptions write;
 
   FilterPtr filter;
+  std::string recipe;          ///< of a chain of filters, in one line; empty = it is none
   ConvolverOptions convolver;  ///< its request has the number of threads, too
   CodecKind codec = CodecKind::automatic;
   std::string devices;  ///< all, or numbers; empty = all, or the one that --device names

@@ -85,8 +85,9 @@ std::string json_line(const Job& planned) {
   return line_of(json_of(planned.in, planned.out, "planned"));
 }
 
-std::string json_line(const PictureOutcome& outcome) {
+std::string json_line(const PictureOutcome& outcome, const std::string& recipe) {
   Json json = json_of(outcome.job->in, outcome.job->out, status_of(outcome.outcome));
+  if (!recipe.empty()) json["recipe"] = recipe;
   const std::string& reason =
       outcome.outcome == Outcome::filtered ? outcome.report.why_cpu : outcome.reason;
   if (!reason.empty()) json["reason"] = reason;

@@ -14,7 +14,8 @@ namespace convfilt {
 
 /// One line, without its newline. Bytes of names that are no UTF-8 become U+FFFD; such a name is
 /// there percent-encoded, too, as input_percent or output_percent, so that no two are alike.
-std::string json_line(const PictureOutcome& outcome);
+/// `recipe`: of the chain that made it; empty = none did.
+std::string json_line(const PictureOutcome& outcome, const std::string& recipe = "");
 std::string json_line(const RefusedInput& refused);
 
 /// The line for a planned picture, for --dry-run.

@@ -1,0 +1,172 @@
+#include "app/grammar/recipe.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "app/grammar/commands.hpp"
+#include "app/grammar/filters.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/filter/chain.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::size_t kMostSteps = 64;
+constexpr std::string_view kBlanks = " \t";
+constexpr const char* kExample = "write one a line, or with | between, e.g. blur | edge --thin";
+
+/// A word of a line.
+struct WordPlace {
+  std::string word;        ///< without quotes
+  std::string_view where;  ///< in the text
+  bool is_bar = false;
+};
+using WordPlaces = std::vector<WordPlace>;
+
+[[noreturn]] void fail(const SourceText& source, std::string_view where,
+                       const std::string& message) {
+  throw UsageError(source.pointing_at(where, message));
+}
+
+WordPlaces words_in(std::string_view line, const SourceText& source) {
+  WordPlaces words;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    if (line.empty() || line[0] == '#') return words;
+    if (line[0] == '|') {
+      words.push_back({"|", line.substr(0, 1), true});
+      line.remove_prefix(1);
+      continue;
+    }
+    WordPlace place{"", line};
+    char quote = 0;
+    std::size_t end = 0;
+    for (; end < line.size(); ++end) {
+      const char letter = line[end];
+      if (quote ? letter == quote : letter == '"' || letter == '\'')
+        quote = quote ? 0 : letter;
+      else if (!quote && (letter == '|' || kBlanks.find(letter) != kBlanks.npos))
+        break;
+      else
+        place.word += letter;
+    }
+    if (quote) fail(source, place.where, std::string("a ") + quote + " is not closed; add another");
+    place.where = line.substr(0, end);
+    line.remove_prefix(end);
+    words.push_back(std::move(place));
+  }
+}
+
+/// The steps of a text.
+std::vector<WordPlaces> steps_in(const SourceText& source) {
+  std::vector<WordPlaces> steps;
+  for (std::string_view rest = source.text(); !rest.empty();) {
+    const std::string_view line = SourceText::take_line(rest);
+    const WordPlaces words = words_in(line, source);
+    if (words.empty()) continue;
+    steps.emplace_back();
+    for (const WordPlace& place : words) {
+      if (!place.is_bar) {
+        steps.back().push_back(place);
+        continue;
+      }
+      if (steps.back().empty())
+        fail(source, place.where, "there is no step before this |; leave it out");
+      steps.emplace_back();
+    }
+    if (steps.back().empty())
+      fail(source, words.back().where, "there is no step behind this |; leave it out");
+    if (steps.size() > kMostSteps)
+      fail(source, words[0].where, "a recipe has at most " + std::to_string(kMostSteps) +
+                                      " steps; filter what they give by another");
+  }
+  if (steps.empty())
+    fail(source, source.text().substr(0, 0), std::string("there are no steps; ") + kExample);
+  return steps;
+}
+
+const FilterLine* step_line(std::string_view name) {
+  const auto line = std::ranges::find_if(
+      filters(), [&](const FilterLine& each) { return !each.is_chain() && each.help.name == name; });
+  return line == filters().end() ? nullptr : &*line;
+}
+
+/// Whether an option is none of the step, but one of the command.
+bool is_for_all(const std::string& option, const CommandFacts& step) {
+  const auto has = [&](const CommandFacts& command) {
+    return std::ranges::any_of(command.options, [&](const ArgumentFacts& facts) {
+      return std::ranges::count(facts.names, option) > 0;
+    });
+  };
+  return !has(step) && std::ranges::any_of(command_facts(), [&](const CommandFacts& command) {
+    return command.help->name == "run" && has(command);
+  });
+}
+
+FilterPtr filter_of(const WordPlaces& step, const Values& given, Recipe& recipe) {
+  Words names;
+  for (const FilterLine& each : filters())
+    if (!each.is_chain()) names.emplace_back(each.help.name);
+  require_choice("filter", step[0].word, names);
+  const FilterLine& line = *step_line(step[0].word);
+  Binder binder(line.help);
+  FilterValues values;
+  declare_step(binder, line, values);
+  Words words;
+  for (auto place = step.begin() + 1; place != step.end(); ++place) {
+    words.push_back(place->word);
+    const std::string option = place->word.substr(0, place->word.find('='));
+    if (option.starts_with("-") && is_for_all(option, binder.facts()))
+      throw UsageError(option + ": it is for all steps; give it to run, outside the recipe");
+  }
+  binder.parse(words, given);
+  for (const FilterOption& option : line.options)
+    if (option.is_argument()) recipe.masks.push_back(values.word(option.name));
+  return line.make(values);
+}
+
+/// The word of a step that a message begins with, else its first.
+std::string_view place_of(const std::string& message, const WordPlaces& step) {
+  const auto named = std::ranges::find_if(step, [&](const WordPlace& place) {
+    const std::string name = place.word.substr(0, place.word.find('='));
+    return name.starts_with("--") && message.find(name) != message.npos;
+  });
+  return (named == step.end() ? step.front() : *named).where;
+}
+
+}  // namespace
+
+Recipe read_recipe(const std::string& word, const Values& given) {
+  const std::size_t first = word.find_first_not_of(" \t\n");
+  const std::string_view name = std::string_view(word).substr(
+      std::min(first, word.size()), word.find_first_of(" \t\n|", first) - first);
+  std::error_code ignored;
+  const bool is_text = step_line(name) || (word.find_first_of(" |\n") != word.npos &&
+                                           !std::filesystem::exists(word, ignored));
+  if (!is_text && !std::filesystem::exists(word, ignored))
+    throw UsageError(in_quotes(word) +
+                     " is neither a file nor a filter; write a recipe's name, or its steps, e.g. "
+                     "'blur | edge --thin'");
+  const std::string text = is_text ? word : read_text(word, "recipe");
+  const SourceText source(text, is_text ? "recipe" : word);
+  Recipe recipe;
+  if (!is_text) recipe.file = word;
+  std::vector<FilterPtr> filters;
+  for (const WordPlaces& step : steps_in(source)) {
+    try {
+      filters.push_back(filter_of(step, given, recipe));
+    } catch (const UsageError& error) {
+      fail(source, place_of(error.what(), step), error.what());
+    }
+    recipe.text += recipe.text.empty() ? "" : " | ";
+    for (const WordPlace& place : step)
+      recipe.text += (&place == step.data() ? "" : " ") + std::string(place.where);
+  }
+  recipe.filter = chain(std::move(filters));
+  return recipe;
+}
+
+}  // namespace convfilt

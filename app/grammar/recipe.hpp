@@ -1,0 +1,27 @@
+/// Recipes: filters with their options, one behind the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/grammar/clashes.hpp"
+#include "src/filter/filter.hpp"
+
+namespace convfilt {
+
+struct Recipe {
+  FilterPtr filter;
+  std::string text;                ///< its steps with "|" between them, in one line
+  std::string file;                ///< that it was read from; empty = from the command line
+  std::vector<std::string> masks;  ///< files or names
+};
+
+/// Reads a recipe: a text whose first word is a filter's name, or else the name of a file. Steps
+/// are divided by "|" or stand on lines of their own; "#" begins a comment, and quotes hold blanks
+/// and "|". `given` are the options of the command, which hold for all steps.
+///
+/// Throws UsageError, "file:line:column: what; remedy", for all that is wrong in the recipe; IoError
+/// where its file or that of a mask cannot be read.
+Recipe read_recipe(const std::string& word, const Values& given);
+
+}  // namespace convfilt

@@ -1,0 +1,194 @@
+#include "src/filter/chain.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "src/filter/outer.hpp"
+
+namespace convfilt {
+namespace {
+
+using Works = std::vector<std::unique_ptr<Work>>;
+
+/// Rows of a picture, the last of which is the one before `end`.
+struct Span {
+  int first, end;
+  int rows() const { return end - first; }
+};
+
+/// The rows of its picture that the work needs for those of its result.
+Span rows_before(const Work& work, Span rows) {
+  if (work.is_whole()) return {0, work.in.height};
+  const int first = rows.first - work.window.lead_y;
+  return {std::max(first, 0),
+          std::min(first + rows.rows() + work.window.height - 1, work.in.height)};
+}
+
+/// The steps of a picture of floats.
+class ChainWork final : public Work {
+ public:
+  ChainWork(Works works, Convolver& convolver)
+      : Work(*works.front()), works_(std::move(works)), convolver_(convolver) {
+    out = works_.back()->out;
+    for (std::size_t k = 1; k < works_.size(); ++k) {
+      const Work& step = *works_[k];
+      window.width += step.window.width - 1;
+      window.height += step.window.height - 1;
+      window.lead_x += step.window.lead_x;
+      window.lead_y += step.window.lead_y;
+      offset_x += step.offset_x;
+      offset_y += step.offset_y;
+    }
+  }
+
+  Needs needs(int rows) const override {
+    Needs all;
+    Span span{0, rows};
+    for (std::size_t k = works_.size(); k-- > 0;) {
+      const auto [buffers, plans] = works_[k]->needs(span.rows());
+      all.buffers += buffers;
+      all.plans += plans;
+      span.end = is_whole() ? works_[k]->in.height : span.end + works_[k]->window.height - 1;
+      if (k > 0) {
+        Shape between = works_[k]->in;
+        between.height = span.rows();
+        all.buffers += bytes_of(between);
+      }
+    }
+    return all;
+  }
+
+  void finish() const override {
+    for (const auto& work : works_) work->finish();
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<ChainWorker>(*this);
+  }
+
+ private:
+  class ChainWorker final : public Worker {
+   public:
+    explicit ChainWorker(const ChainWork& chain)
+        : chain_(chain), results_(chain.works_.size() - 1) {
+      for (const auto& work : chain.works_) workers_.push_back(work->make_worker());
+    }
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      std::vector<Span> spans{{out.top, out.top + out.height}};  // of results, the last step's first
+      for (std::size_t k = workers_.size(); k-- > 1;)
+        spans.push_back(rows_before(*chain_.works_[k], spans.back()));
+      for (std::size_t k = 0; k < workers_.size(); ++k) {
+        const Span rows = spans[workers_.size() - 1 - k];
+        const bool is_last = k + 1 == workers_.size();
+        const BandView<std::byte> result =
+            is_last ? out : BandView<std::byte>(room(k, rows.rows()), rows.first);
+        if (chain_.is_whole()) chain_.convolver_.next_picture();
+        workers_[k]->push(in, result);
+        if (chain_.is_whole() && k > 0) results_[k - 1] = {};
+        in = result;
+      }
+    }
+
+   private:
+    PictureView<std::byte> room(std::size_t step, int rows) {
+      const Shape& shape = chain_.works_[step]->out;
+      Image& result = results_[step];
+      if (result.height() != rows) {
+        result = {};
+        result = Image(shape.width, rows, shape.channels, shape.depth);
+      }
+      return result.view();
+    }
+
+    const ChainWork& chain_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::vector<Image> results_;  ///< of all steps but the last; kept for the next band
+  };
+
+  Works works_;
+  Convolver& convolver_;
+};
+
+class ChainFilter final : public Filter {
+ public:
+  explicit ChainFilter(std::vector<FilterPtr> steps) : steps_(std::move(steps)) {}
+
+  std::string text() const override {
+    std::string text;
+    for (const FilterPtr& step : steps_) text += (text.empty() ? "" : ", then ") + step->text();
+    return text;
+  }
+
+  std::vector<Mask> masks() const override {
+    std::vector<Mask> all;
+    for (const FilterPtr& step : steps_)
+      for (Mask& mask : step->masks()) all.push_back(std::move(mask));
+    return all;
+  }
+
+  bool keeps_lightness() const override {
+    return std::ranges::all_of(steps_, [](const auto& step) { return step->keeps_lightness(); });
+  }
+  bool takes_luma() const override { return steps_.front()->takes_luma(); }
+
+  std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
+    std::unique_ptr<Work> work =
+        begin_floats({in.width, in.height, in.channels, Depth::f32}, place);
+    place.convolver.set_job("a chain of " + std::to_string(steps_.size()) +
+                            " steps, in f32; the strategy is the last one's");
+    if (in.depth == Depth::f32) return work;
+    // Floats have an alpha from 0 to 1.
+    constexpr int kAlpha = 3;
+    const double full = full_range(in.depth);
+    const int channels = work->out.channels;
+    const auto enter = [=](const auto* row, int width, float* floats) {
+      const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
+      std::copy_n(row, samples, floats);
+      for (std::ptrdiff_t i = kAlpha; in.channels > kAlpha && i < samples; i += in.channels)
+        floats[i] /= float(full);
+    };
+    const auto leave = [=]<class T>(const OuterRow<T>& row) {
+      const std::ptrdiff_t samples = std::ptrdiff_t(row.width) * channels;
+      for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
+      for (std::ptrdiff_t i = kAlpha; channels > kAlpha && i < samples; i += channels)
+        row.to[i] = to_sample<T>(double(row.response[i]) * full);
+    };
+    return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+        in, channels, place, std::move(work), enter, leave);
+  }
+
+  std::string resident_refuses() const override { return "a chain is computed on the CPU"; }
+  ResidentPlan resident(const Shape&, Convolver&) const override {
+    throw UsageError(resident_refuses());
+  }
+
+ private:
+  /// If one step takes the whole picture, all do.
+  std::unique_ptr<Work> begin_floats(const Shape& in, Place place) const {
+    Works works;
+    Shape shape = in;
+    for (const FilterPtr& step : steps_) {
+      works.push_back(step->begin(shape, place));
+      const Work& work = *works.back();
+      if (place.why_whole.empty() && (work.is_whole() || work.wraps())) {
+        place.why_whole = work.is_whole() ? work.why_whole : "a chain wraps at the border";
+        return begin_floats(in, place);
+      }
+      shape = work.out;
+    }
+    return std::make_unique<ChainWork>(std::move(works), place.convolver);
+  }
+
+  std::vector<FilterPtr> steps_;
+};
+
+}  // namespace
+
+FilterPtr chain(std::vector<FilterPtr> steps) {
+  return steps.size() == 1 ? steps.front() : std::make_shared<ChainFilter>(std::move(steps));
+}
+
+}  // namespace convfilt

@@ -1,0 +1,244 @@
+/// Chains of filters, against sums in double precision and against the steps one by one.
+#include "src/filter/chain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "src/filter/edge.hpp"
+#include "src/mask/make.hpp"
+#include "src/mask/shapes.hpp"
+#include "tests/support/files/picture.hpp"
+#include "tests/support/filtered.hpp"
+#include "tests/support/images.hpp"
+
+using namespace convfilt;
+using namespace convfilt::image_tests;
+using namespace convfilt::testing;
+
+namespace {
+
+/// Samples in double precision.
+struct Samples {
+  int width, height, channels;
+  std::vector<double> values;
+
+  double& at(int x, int y, int c) {
+    return values[std::size_t((y * width + x) * channels + c)];
+  }
+};
+
+Samples samples_of(const Image& image) {
+  Samples all{image.width(), image.height(), image.channels(), {}};
+  for_samples(image, [&](int x, int y, int c) { all.values.push_back(sample(image, x, y, c)); });
+  return all;
+}
+
+/// Where the border finds what lies outside; -1: nowhere.
+int inside(int at, int size, Border border) {
+  while (at < 0 || at >= size) {
+    if (border == Border::constant) return -1;
+    if (border == Border::replicate) return at < 0 ? 0 : size - 1;
+    if (border == Border::wrap) {
+      at += at < 0 ? size : -size;
+      continue;
+    }
+    const int twice = border == Border::reflect ? 1 : 0;  // whether the outermost pixel comes twice
+    if (size == 1) return 0;
+    at = at < 0 ? -at - twice : 2 * size - 2 + twice - at;
+  }
+  return at;
+}
+
+Samples convolved(Samples& in, const Mask& mask, const ConvolverOptions& options) {
+  const int more = options.mode == Mode::same ? 0 : options.mode == Mode::full ? 1 : -1;
+  Samples out{in.width + more * (mask.width - 1), in.height + more * (mask.height - 1),
+              in.channels, {}};
+  const int left = more == 0 ? mask.anchor_x : more == 1 ? mask.width - 1 : 0;
+  const int above = more == 0 ? mask.anchor_y : more == 1 ? mask.height - 1 : 0;
+  for (int y = 0; y < out.height; ++y)
+    for (int x = 0; x < out.width; ++x)
+      for (int c = 0; c < out.channels; ++c) {
+        double sum = 0;
+        for (int j = 0; j < mask.height; ++j)
+          for (int i = 0; i < mask.width; ++i) {
+            const int u = inside(x + i - left, in.width, options.border);
+            const int v = inside(y + j - above, in.height, options.border);
+            sum += mask.weight(i, j) * (u < 0 || v < 0 ? options.border_value : in.at(u, v, c));
+          }
+        out.values.push_back(sum / mask.divisor + mask.offset);
+      }
+  return out;
+}
+
+Mask random_mask(std::mt19937& random) {
+  const int width = 1 + int(random() % 5), height = 1 + int(random() % 5);
+  std::vector<double> weights;
+  for (int i = 0; i < width * height; ++i) weights.push_back(double(random() % 9) - 3);
+  weights[0] += 0.5;
+  Mask mask = make_mask("random", width, height, weights, double(width * height), 3);
+  mask.anchor_x = int(random() % unsigned(width));
+  mask.anchor_y = int(random() % unsigned(height));
+  return mask;
+}
+
+/// All samples as floats, alpha from 0 to 1.
+Image floats_of(const Image& image) {
+  Image floats(image.width(), image.height(), image.channels(), Depth::f32);
+  for_samples(image, [&](int x, int y, int c) {
+    put(floats, x, y, c, float(sample(image, x, y, c)) /
+                             float(c == 3 ? full_range(image.depth()) : 1));
+  });
+  return floats;
+}
+
+/// Edges that are black and white in the units of a picture of that depth.
+FilterPtr lines(Depth depth) {
+  EdgeOptions options;
+  options.thin = true;
+  options.threshold = depth == Depth::u8 ? 40 * 255 : 40 * 65535;  // of a range of 1
+  return edge_filter(plain_masks(EdgeMethod::sobel), options);
+}
+
+}  // namespace
+
+TEST_CASE("a chain of masks is what sums in double precision are, in bands and as a whole") {
+  std::mt19937 random(41);
+  for (const Border border : kBorders)
+    for (const Mode mode : kModes)
+      for (const int channels : {1, 3})
+        for (const int steps : {2, 3, 5}) {
+          if (mode == Mode::full && border != Border::constant) continue;
+          CAPTURE(name_of(border));
+          CAPTURE(name_of(mode));
+          CAPTURE(channels);
+          CAPTURE(steps);
+          ConvolverOptions options = on_cpu(border, mode == Mode::full ? 0 : 200);
+          options.mode = mode;
+          Convolver convolver(options);
+          const Image in = random_image(37, 60, channels, Depth::u8, unsigned(random()));
+          std::vector<FilterPtr> filters;
+          Samples want = samples_of(in);
+          int height = 1;
+          for (int step = 0; step < steps; ++step) {
+            const Mask mask = random_mask(random);
+            filters.push_back(mask_filter(mask));
+            want = convolved(want, mask, options);
+            height += mask.height - 1;
+          }
+          const FilterPtr filter = chain(filters);
+          const auto work = begin(*filter, shape_of(in), convolver);
+          const Image out = filtered_whole(in, *filter, convolver);
+          REQUIRE(out.width() == want.width);
+          REQUIRE(out.height() == want.height);
+          CHECK(work->is_whole() == (border == Border::wrap && height > 1));
+          if (!work->is_whole()) {
+            CHECK(same(out, filtered_in_bands(in, *work, height)));
+            CHECK(same(out, filtered_in_bands(in, *work, height + 3)));
+          }
+          double farthest = 0;
+          for_samples(out, [&](int x, int y, int c) {
+            farthest = std::max(farthest, std::abs(sample(out, x, y, c) -
+                                                   std::clamp(want.at(x, y, c), 0.0, 255.0)));
+          });
+          CHECK(farthest <= 0.5 + 255e-5);
+        }
+}
+
+TEST_CASE("a chain is its steps one by one, with floats between") {
+  for (const Depth depth : {Depth::u8, Depth::u16})
+    for (const int channels : {1, 3, 4})
+      for (const Border border : {Border::replicate, Border::constant}) {
+        CAPTURE(int(depth));
+        CAPTURE(channels);
+        CAPTURE(name_of(border));
+        Convolver convolver(on_cpu(border, border == Border::constant ? 9 : 0));
+        const Image in = random_image(41, 50, channels, depth, 7);
+        const FilterPtr blur = mask_filter(gaussian_mask(1.3));
+        const std::vector<std::vector<FilterPtr>> chains = {
+            {blur, mask_filter(sharpen_mask(1, 2))},
+            {mask_filter(box_mask(3)), channel_edges(plain_masks(EdgeMethod::scharr)), blur},
+            {blur, edge_filter(plain_masks(EdgeMethod::sobel), {}), blur},
+            {blur, edge_filter(plain_masks(EdgeMethod::kirsch), {EdgeKind::compass}), blur},
+        };
+        for (const std::vector<FilterPtr>& steps : chains) {
+          const FilterPtr all = chain(steps);
+          CAPTURE(all->text());
+          Image want = floats_of(in);
+          for (const FilterPtr& step : steps) want = filtered_whole(want, *step, convolver);
+          const Image out = filtered(in, *all, convolver);
+          REQUIRE(out.channels() == want.channels());
+          bool equal = true;
+          for_samples(out, [&](int x, int y, int c) {
+            const double full = c == 3 ? full_range(depth) : 1;
+            equal = equal && sample(out, x, y, c) == saturated(sample(want, x, y, c) * full, depth);
+          });
+          CHECK(equal);
+        }
+      }
+}
+
+TEST_CASE("thresholds of a step are in the units of the picture") {
+  for (const Depth depth : {Depth::u8, Depth::u16}) {
+    CAPTURE(int(depth));
+    const Image in = random_image(41, 50, 1, depth, 7);
+    Convolver convolver(on_cpu());
+    const Mask blur = gaussian_mask(1);
+    EdgeOptions edges;
+    edges.thin = true;
+    edges.threshold = 40;
+    const FilterPtr find = edge_filter(plain_masks(EdgeMethod::sobel), edges);
+    const Image out = filtered(in, *chain({mask_filter(blur), find}), convolver);
+    const Image want = filtered_whole(
+        filtered_whole(floats_of(in), *mask_filter(blur), convolver), *lines(depth), convolver);
+    int white = 0;
+    for_samples(out, [&](int x, int y, int c) {
+      const bool is_white = sample(out, x, y, c) == full_range(depth);
+      CHECK((is_white || sample(out, x, y, c) == 0));
+      CHECK(is_white == (sample(want, x, y, c) > 0));
+      white += is_white;
+    });
+    CHECK(white > 20);
+    CHECK(white < 41 * 50 / 2);
+  }
+}
+
+TEST_CASE("a step that takes the whole picture makes the others do so") {
+  EdgeOptions canny;
+  canny.thin = true;
+  canny.low = 10;
+  canny.threshold = 30;
+  const FilterPtr blur = mask_filter(gaussian_mask(1));
+  const FilterPtr edges = edge_filter(plain_masks(EdgeMethod::sobel), canny);
+  Convolver convolver(on_cpu());
+  const Image in = random_image(41, 50, 3, Depth::u8, 7);
+  const auto work = begin(*chain({blur, edges}), shape_of(in), convolver);
+  CHECK(work->is_whole());
+  CHECK(work->out.channels == 1);
+  CHECK(filtered(in, *chain({blur, edges}), convolver).width() == 41);
+}
+
+TEST_CASE("transforms of one step's picture are not taken for another's") {
+  ConvolverOptions options = on_cpu();
+  options.request.strategy = "fft";
+  Convolver convolver(options), other(options);
+  const std::vector<Mask> masks = plain_masks(EdgeMethod::sobel);
+  const FilterPtr steps = chain({mask_filter(gaussian_mask(3)), channel_edges(masks)});
+  const Image first = random_image(64, 64, 1, Depth::u8, 1),
+              second = random_image(64, 64, 1, Depth::u8, 2);
+  filtered(first, *steps, convolver);
+  CHECK(same(filtered(second, *steps, convolver), filtered(second, *steps, other)));
+}
+
+TEST_CASE("a chain of one step is that step, and of none there is no chain") {
+  const FilterPtr blur = mask_filter(gaussian_mask(1));
+  CHECK(chain({blur}) == blur);
+  CHECK(chain({blur, blur})->text() != chain({blur})->text());
+  CHECK(chain({blur, blur})->keeps_lightness());
+  CHECK_FALSE(chain({blur, edge_filter(plain_masks(EdgeMethod::sobel), {})})->keeps_lightness());
+  CHECK(chain({blur, blur})->masks().size() == 2);
+}
