@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/filter/chain.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 #include "src/picture/sample_type.hpp"
@@ -472,6 +473,8 @@ TEST_CASE("a filter around a filter finishes the one inside it") {
     CHECK(inner->times == 0);
     work->finish();
     CHECK(inner->times == 1);
+    begin(*mapped(chain({inner, inner}), mapping), {9, 8, 3, Depth::u8}, convolver)->finish();
+    CHECK(inner->times == 3);
   }
 }
 
