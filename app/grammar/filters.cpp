@@ -205,7 +205,8 @@ const FilterLine kFilters[] = {
            "for sobel, 16 for scharr, 3 for prewitt, 1 for laplacian"),
       number("--threshold", "T", {}, {0, 255},
              "White from T on, black below. T is in steps of 8 bits: 257 T for 16 bits, T/255 for "
-             "floats"),
+             "floats. PNG and TIFF hold such a grey result, and that of canny, in one bit a "
+             "sample, unless --depth, --linear, --output or --region is given"),
       flag("--thin",
            "Lines of one pixel: where edges are strongest. Those of second derivatives are zero "
            "crossings"),

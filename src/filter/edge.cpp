@@ -222,6 +222,8 @@ class EdgeWork final : public Work {
         convolver_(place.convolver),
         range_(full_range(place.picture_depth) * place.unit) {
     if (!edges.options.color && !place.keeps_channels && in.channels == 3) out.channels = 1;
+    two_levels = edges.options.threshold && edges.options.direction != EdgeDirection::angle &&
+                 out.channels == 1;
     for (double& offset : edges_.offsets) offset *= place.unit;
     if (edges.options.thin) {
       window.height += 2;

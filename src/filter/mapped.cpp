@@ -85,7 +85,11 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
 
 std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Place& place,
                                   Depth depth) {
-  if (in.depth == depth) return inner.begin(in, place);
+  if (in.depth == depth) {
+    std::unique_ptr<Work> work = inner.begin(in, place);
+    work->two_levels = false;  // else the result might get fewer bits than are asked for
+    return work;
+  }
   const double range = full_range(in.depth), result_range = full_range(depth);
   Place inside = place;
   inside.unit /= range;
@@ -112,7 +116,9 @@ std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Pl
 class RegionWork final : public Work {
  public:
   RegionWork(std::unique_ptr<Work> inner, const Region& region)
-      : Work(*inner), inner_(std::move(inner)), region_(region) {}
+      : Work(*inner), inner_(std::move(inner)), region_(region) {
+    two_levels = false;
+  }
 
   Needs needs(int rows) const override { return inner_->needs(rows); }
   void finish() const override { inner_->finish(); }

@@ -465,7 +465,7 @@ TEST_CASE("a low threshold keeps what touches an edge, through the whole picture
 TEST_CASE("all that edges can be has the same bytes in bands of any height") {
   std::mt19937 random(31);
   const auto below = [&](int n) { return int(random() % unsigned(n)); };
-  int thin = 0, compared = 0;
+  int thin = 0, compared = 0, black_and_white = 0;
   for (int round = 0; round < 500; ++round) {
     EdgeMasks masks{kEdgeMethods[below(int(std::size(kEdgeMethods)))], {}, 0.3 * (1 + below(5)), 2};
     const EdgeKind kind = kind_of(masks.method);
@@ -497,11 +497,51 @@ TEST_CASE("all that edges can be has the same bytes in bands of any height") {
       return left - rows < least ? left : rows;
     });
     CHECK(same(bands, filtered_whole(in, *filter, convolver)));
+    CHECK(work->two_levels ==
+          (look.threshold && look.direction != EdgeDirection::angle && bands.channels() == 1));
+    int grey = 0;
+    for_samples(bands, [&](int x, int y, int c) {
+      const double level = sample(bands, x, y, c);
+      grey += level != 0 && level != full_range(depth);
+    });
+    if (work->two_levels) CHECK(grey == 0);
+    black_and_white += work->two_levels;
     ++compared;
     thin += look.thin;
   }
   CHECK(compared == 500);
   CHECK(thin > 200);
+  CHECK(black_and_white > 50);
+}
+
+TEST_CASE(
+    "edges are black and white by canny, and not where a filter around them has more levels") {
+  EdgeOptions canny{EdgeKind::gradient, {}, false, true, 60, 20};
+  const FilterPtr filter = edge_filter(edge_masks({EdgeMethod::canny}), canny);
+  const auto is_known = [&](const Mapping& mapping, int channels) {
+    Convolver convolver(on_cpu());
+    return begin(*mapped(filter, mapping), {50, 40, channels, Depth::u8}, convolver)->two_levels;
+  };
+  CHECK(is_known({}, 1));
+  CHECK(is_known({}, 3));
+  CHECK(!is_known({}, 4));
+  Mapping mapping;
+  mapping.luma = true;
+  CHECK(is_known(mapping, 3));
+  mapping.region = Region{1, 1, 5, 5};
+  CHECK(!is_known(mapping, 1));
+  for (const Depth depth : kDepths) {
+    Mapping deep;
+    deep.depth = depth;
+    CHECK(!is_known(deep, 1));
+  }
+  for (int how = 0; how < 3; ++how) {
+    Mapping outer;
+    outer.linear = how == 0;
+    if (how == 1) outer.negative = Negative::absolute;
+    if (how == 2) outer.negative = Negative::centred;
+    CHECK(!is_known(outer, 1));
+  }
 }
 
 TEST_CASE("edges by transforms that two masks share, in two pictures of one shape") {
