@@ -198,14 +198,18 @@ const FilterLine kFilters[] = {
              "3 % less to 4 % more; roberts and kirsch up to 13 % less, robinson 5 % either way, "
              "laplacian, log and dog 6 % less to 13 % more"),
       word("--direction", words_of(kEdgeDirections),
-           "Changes to find. angle is not their size but where it gets brighter: 0 "
-           "to the full range for 0 to 360 degrees, counter-clockwise from a row, on edges alone"),
+           "Direction. x finds changes along rows, y along columns; angle is not their size but "
+           "where it gets brighter: 0 to the full range for 0 to 360 degrees, counter-clockwise "
+           "from a row, on edges alone. hue is this angle as a colour of HSV, as bright as the "
+           "edge: red (255,0,0) if it gets brighter to the right, 128,255,0 upwards, cyan "
+           "(0,255,255) to the left, 128,0,255 downwards"),
       flag("--color",
            "Each colour by itself, instead of luma. Textbooks' masks: add --sigma 0 and --gain 4 "
            "for sobel, 16 for scharr, 3 for prewitt, 1 for laplacian"),
       number("--threshold", "T", {}, {0, 255},
              "White from T on, black below. T is in steps of 8 bits: 257 T for 16 bits, T/255 for "
-             "floats"),
+             "floats. PNG and TIFF hold such a grey result, and that of canny, in one bit a "
+             "sample, unless --depth, --linear, --output or --region is given"),
       flag("--thin",
            "Lines of one pixel: where edges are strongest. Those of second derivatives are zero "
            "crossings"),
@@ -219,14 +223,18 @@ const FilterLine kFilters[] = {
        "--normalize: --gain scales edges; leave out --normalize", "sobel"},
       {"--sigma=0", "--method=log|dog"},
       {"--direction=x|y", "--method=" + methods_of({EdgeKind::compass, EdgeKind::curvature})},
-      {"--direction=angle", "--method=" + methods_of({EdgeKind::curvature})},
+      {"--direction=angle|hue", "--method=" + methods_of({EdgeKind::curvature})},
+      {"--direction=hue", "--color=true",
+       "--direction=hue: colours show directions of luma; leave out --color"},
+      {"--direction=angle|hue", "--linear=true",
+       "--direction=angle, --direction=hue: directions are no light; leave out --linear"},
       {"--low", "--method=" + all_but_canny(), kOfCanny, "sobel"},
       {"--high", "--method=" + all_but_canny(), kOfCanny, "sobel"},
       {"--threshold", "--method=canny", "--threshold: canny has --low and --high; leave it out"},
       {"--codec=gpu", "--color=false", "", "false"},
       {"--codec=gpu", "--threshold"},
       {"--codec=gpu", "--thin=true"},
-      {"--codec=gpu", "--direction=angle"},
+      {"--codec=gpu", "--direction=angle|hue"},
       {"--codec=gpu", "--method=canny|" + methods_of({EdgeKind::compass})}}},
     {{"apply", "Apply any mask: from a text file, or a mask by name",
       "Apply a mask: a text file of numbers, a row on each line; a picture; or a mask\n"

@@ -221,7 +221,12 @@ class EdgeWork final : public Work {
         edges_(edges),
         convolver_(place.convolver),
         range_(full_range(place.picture_depth) * place.unit) {
-    if (!edges.options.color && !place.keeps_channels && in.channels == 3) out.channels = 1;
+    if (edges.options.direction == EdgeDirection::hue)
+      out.channels = std::max(in.channels, 3);
+    else if (!edges.options.color && !place.keeps_channels && in.channels == 3)
+      out.channels = 1;
+    two_levels =
+        edges.options.threshold && !shows_angles(edges.options.direction) && out.channels == 1;
     for (double& offset : edges_.offsets) offset *= place.unit;
     if (edges.options.thin) {
       window.height += 2;
@@ -337,7 +342,11 @@ class EdgeWork::EdgeWorker final : public Worker {
                                                    : answer > 0.5 / 255 * work_.range_;
         answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
       }
-      store<T>(answers.data(), plane, alpha_row<T>(in, out.top + y), out.width, row_of<T>(out, y));
+      const T* alpha = alpha_row<T>(in, out.top + y);
+      if (options().direction == EdgeDirection::hue)
+        store_hues<T>(answers.data(), out.top + y, alpha, row_of<T>(out, y));
+      else
+        store<T>(answers.data(), plane, alpha, out.width, row_of<T>(out, y));
     });
   }
 
@@ -386,6 +395,22 @@ class EdgeWork::EdgeWorker final : public Worker {
     const int colours = options().color ? 1 : 3;
     for (int x = 0; x < width; ++x, to += channels) {
       std::fill_n(to + plane, colours, to_sample<T>(answers[x]));
+      if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
+    }
+  }
+
+  /// Row y of the result, in colours of full saturation.
+  template <class T>
+  void store_hues(const double* answers, int y, const T* alpha, T* to) const {
+    const int channels = work_.out.channels;
+    for (int x = 0; x < work_.out.width; ++x, to += channels) {
+      const double value = std::min(answers[x], work_.range_);
+      const double sixths = 6 * responses_.angle(x, y);
+      // A colour is full within a sixth of a turn around its own hue, and there is none of it from
+      // two sixths on.
+      const double parts[] = {2 - std::abs(sixths - 4), 2 - std::abs(sixths - 2),
+                              std::abs(sixths - 3) - 1};
+      for (int c = 0; c < 3; ++c) to[c] = to_sample<T>(value * std::clamp(parts[c], 0.0, 1.0));
       if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
     }
   }
@@ -479,6 +504,8 @@ class EdgeFilter final : public Filter {
       throw UsageError("a curvature has one mask, and a gradient one or two");
     if (options.low && !(*options.low <= options.threshold.value_or(-1)))
       throw UsageError("a low threshold of edges needs a higher one");
+    if (options.color && options.direction == EdgeDirection::hue)
+      throw UsageError("hues show directions of luma, not of each channel");
     for (Mask& mask : edges_.masks) {
       if (mask.width != first.width || mask.height != first.height ||
           mask.anchor_x != first.anchor_x || mask.anchor_y != first.anchor_y)
@@ -583,7 +610,7 @@ class EdgeFilter final : public Filter {
   /// Whether answers are the samples, up to rounding, and there are two masks at most.
   bool is_plain() const {
     const EdgeOptions& options = edges_.options;
-    return !options.thin && !options.threshold && options.direction != EdgeDirection::angle &&
+    return !options.thin && !options.threshold && !shows_angles(options.direction) &&
            edges_.combine == Combine::length && !has_offsets();
   }
 

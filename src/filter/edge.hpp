@@ -29,6 +29,8 @@ struct EdgeOptions {
 ///
 /// EdgeDirection::angle: 0 to the full range for 0 to 360 degrees, the direction in which it gets
 /// brighter, counter-clockwise from a row; 0 where the answer rounds to 0 in 8 bits.
+/// EdgeDirection::hue: the colour of HSV with that angle as its hue, the answer, up to the full
+/// range, as its value, and full saturation. It is of luma, and gives grey pictures colours.
 ///
 /// Thin edges of gradients and compasses: an answer stays where it is larger than that of the
 /// neighbour before it, and not smaller than that of the neighbour behind it, across the edge, in
@@ -37,8 +39,8 @@ struct EdgeOptions {
 /// above and below 0, the one nearer to 0 gets their difference; of two equally near ones, the
 /// first; a 0 between the two gets their difference, too. Several such differences: the largest.
 ///
-/// Throws UsageError where the masks reach differently far, or are no set for their kind, and where
-/// a low threshold has no higher one beside it.
+/// Throws UsageError where the masks reach differently far, or are no set for their kind, where a
+/// low threshold has no higher one beside it, and for hues of each channel.
 FilterPtr edge_filter(std::vector<Mask> masks, const EdgeOptions& options);
 
 /// Each channel's responses to several masks, divided and with their offsets, combined in double

@@ -40,9 +40,10 @@ class Work {
   Shape in, out;
   Window window;
   Border border;
-  int offset_x, offset_y;  ///< from a pixel of the result to that of the picture it replaces
-  std::string why_whole;   ///< why the picture is not cut into bands; empty where it is
-  std::string note{};      ///< what to tell about the picture
+  int offset_x, offset_y;   ///< from a pixel of the result to that of the picture it replaces
+  std::string why_whole;    ///< why the picture is not cut into bands; empty where it is
+  std::string note{};       ///< what to tell about the picture
+  bool two_levels = false;  ///< whether all samples of the result are 0 or the full range
 
   bool is_whole() const { return !why_whole.empty(); }
 

@@ -71,6 +71,7 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
   inside.border_value = curve->linear(place.border_value);
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, inside);
   const int channels = work->out.channels;
+  if (channels > in.channels) throw UsageError("--linear: hues are no light; leave it out");
   const auto enter = [=](const auto* row, int width, float* light) {
     curve->to_linear(reinterpret_cast<const std::byte*>(row), width, in.channels, light);
   };
@@ -85,7 +86,11 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
 
 std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Place& place,
                                   Depth depth) {
-  if (in.depth == depth) return inner.begin(in, place);
+  if (in.depth == depth) {
+    std::unique_ptr<Work> work = inner.begin(in, place);
+    work->two_levels = false;  // else the result might get fewer bits than are asked for
+    return work;
+  }
   const double range = full_range(in.depth), result_range = full_range(depth);
   Place inside = place;
   inside.unit /= range;
@@ -112,7 +117,9 @@ std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Pl
 class RegionWork final : public Work {
  public:
   RegionWork(std::unique_ptr<Work> inner, const Region& region)
-      : Work(*inner), inner_(std::move(inner)), region_(region) {}
+      : Work(*inner), inner_(std::move(inner)), region_(region) {
+    two_levels = false;
+  }
 
   Needs needs(int rows) const override { return inner_->needs(rows); }
   void finish() const override { inner_->finish(); }
@@ -167,7 +174,9 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
   Place inside = place;
   inside.keeps_channels = true;
   std::unique_ptr<Work> work = inner.begin(in, inside);
-  if (work->out.channels != in.channels)
+  if (work->out.channels > in.channels)
+    throw UsageError("--region: hues need colours, and the picture is grey; leave it out");
+  if (work->out.channels < in.channels)
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
         "--luma");

@@ -72,6 +72,7 @@ class OuterWork final : public Work {
     this->in = in;
     out.channels = channels;
     out.depth = in.depth;
+    two_levels = false;
   }
 
   Needs needs(int rows) const override {

@@ -126,7 +126,7 @@ std::string_view name_of(EdgeMethod method) {
 }
 
 std::string_view name_of(EdgeDirection direction) {
-  constexpr std::string_view kNames[] = {"both", "x", "y", "angle"};
+  constexpr std::string_view kNames[] = {"both", "x", "y", "angle", "hue"};
   return kNames[std::size_t(direction)];
 }
 
@@ -146,8 +146,7 @@ std::vector<Mask> edge_masks(const EdgeMasks& options) {
   const EdgeKind kind = kind_of(options.method);
   const EdgeDirection direction = options.direction;
   const bool is_axis = direction == EdgeDirection::x || direction == EdgeDirection::y;
-  if (is_axis ? kind != EdgeKind::gradient
-              : direction == EdgeDirection::angle && kind == EdgeKind::curvature)
+  if (is_axis ? kind != EdgeKind::gradient : shows_angles(direction) && kind == EdgeKind::curvature)
     throw UsageError("--direction=" + std::string(name_of(direction)) + ": " + method +
                      (kind == EdgeKind::curvature ? " has one mask for all directions"
                                                   : " has masks for eight directions") +

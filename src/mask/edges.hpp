@@ -35,9 +35,15 @@ enum class EdgeKind {
   curvature,  ///< one mask, a second derivative: the size of the response
 };
 
-enum class EdgeDirection { both, x, y, angle };
+enum class EdgeDirection { both, x, y, angle, hue };
 inline constexpr EdgeDirection kEdgeDirections[] = {EdgeDirection::both, EdgeDirection::x,
-                                                    EdgeDirection::y, EdgeDirection::angle};
+                                                    EdgeDirection::y, EdgeDirection::angle,
+                                                    EdgeDirection::hue};
+
+/// Whether results show where it gets brighter.
+inline bool shows_angles(EdgeDirection direction) {
+  return direction == EdgeDirection::angle || direction == EdgeDirection::hue;
+}
 
 std::string_view name_of(EdgeMethod method);
 std::string_view name_of(EdgeDirection direction);

@@ -56,6 +56,7 @@ struct Header {
   int width = 0, height = 0;  ///< pixels, as stored
   int channels = 1;           ///< of the rows: 1, 3 or 4
   Depth depth = Depth::u8;    ///< of the rows
+  bool two_levels = false;    ///< to write grey rows of 0 and the full range with a bit a sample
   int orientation = 1;        ///< EXIF's 1..8, still to be applied
   int pages = 1;
   Metadata metadata;

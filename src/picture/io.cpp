@@ -96,8 +96,8 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
   const bool is_jpeg = format.id == FormatId::jpeg;
   if (options.progressive && !is_jpeg) warn("--progressive is for JPEG alone");
   if (options.subsampling && !is_jpeg) warn("--subsampling is for JPEG alone");
-  if (options.compression && format.id != FormatId::png && format.id != FormatId::tiff)
-    warn("--compression is for PNG and TIFF alone");
+  const bool is_png_or_tiff = format.id == FormatId::png || format.id == FormatId::tiff;
+  if (options.compression && !is_png_or_tiff) warn("--compression is for PNG and TIFF alone");
   const std::string extension = extension_of(path);
   const Format* named = path == "-" ? nullptr : find_format(extension);
   if (named && named->id != format.id)
@@ -106,7 +106,8 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
     written.channels = 3;
     warn(name + " has no alpha; the picture is laid on white");
   }
-  written.depth = nearest_depth(format, shape.depth);
+  written.two_levels = shape.two_levels && is_png_or_tiff && options.loader == Loader::automatic;
+  if (!written.two_levels) written.depth = nearest_depth(format, shape.depth);
   if (size_of(written.depth) < size_of(shape.depth))
     warn(name + " has no " + std::string(name_of(shape.depth)) + " samples; they become " +
          std::string(name_of(written.depth)));

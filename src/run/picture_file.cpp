@@ -198,12 +198,13 @@ std::int64_t memory_of_encoding(const Shape& result, const PictureWriter& writer
   return band * (threads == 1 ? 2 : threads + 3);
 }
 
-Header output_header(const Header& input, const Shape& shape) {
+Header output_header(const Header& input, const Work& work) {
   Header header = input;
-  header.width = shape.width;
-  header.height = shape.height;
-  header.channels = shape.channels;
-  header.depth = shape.depth;
+  header.width = work.out.width;
+  header.height = work.out.height;
+  header.channels = work.out.channels;
+  header.depth = work.out.depth;
+  header.two_levels = work.two_levels;
   return header;
 }
 
@@ -248,8 +249,8 @@ FileReport PictureLane::filter(Passage& passage) {
   const std::unique_ptr<Work> work =
       begin(*batch_.filter, upright_shape(report.header), convolver_, &report.header.metadata.icc);
   report.why_whole = work->why_whole;
-  const auto writer = std::make_shared<PictureWriter>(
-      job.out, output_header(report.header, work->out), batch_.write);
+  const auto writer =
+      std::make_shared<PictureWriter>(job.out, output_header(report.header, *work), batch_.write);
   if (!work->is_whole() && work->wraps())
     report.why_in_memory = "with --border=wrap the first rows need the last";
   else if (!work->is_whole() && report.header.orientation != 1)

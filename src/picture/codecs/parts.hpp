@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -174,6 +175,39 @@ inline void copy_row_reversed(const std::byte* from, std::byte* to, const Header
   std::copy_n(from, row_bytes(header), to);
   with_depth(header.depth, [&]<class T>(TypeTag<T>) {
     swap_red_and_blue(reinterpret_cast<T*>(to), header.width, header.channels);
+  });
+}
+
+inline int bits_of_sample(const Header& header) {
+  return header.two_levels ? 1 : int(8 * size_of(header.depth));
+}
+
+/// Bytes of a row as a file without compression has them.
+inline std::size_t stored_row_bytes(const Header& header) {
+  return header.two_levels ? (std::size_t(header.width) + 7) / 8 : row_bytes(header);
+}
+
+/// Rows for strips of so many bytes, or samples if there are two levels: more would leave threads
+/// without work.
+inline std::size_t rows_of_strip(const Header& header, std::size_t strip) {
+  const std::size_t row = header.two_levels ? std::size_t(header.width) : row_bytes(header);
+  return std::max<std::size_t>(1, strip / row);
+}
+
+/// Stores a row of Header::two_levels, the first sample in the highest bit.
+inline void pack_row(const std::byte* from, const Header& header, unsigned char* to) {
+  with_depth(header.depth, [&]<class T>(TypeTag<T>) {
+    const T* sample = reinterpret_cast<const T*>(from);
+    const T white = T(full_range(header.depth));
+    for (int left = header.width; left > 0; left -= 8) {
+      unsigned bits = 0;
+      for (int i = 0; i < 8; ++i) {
+        const T level = i < left ? *sample++ : T(0);
+        if (level != 0 && level != white) throw std::logic_error("a grey level has no bit");
+        bits = bits << 1 | unsigned(level == white);
+      }
+      *to++ = static_cast<unsigned char>(bits);
+    }
   });
 }
 

@@ -37,3 +37,15 @@ row --threshold 15.5
 row --method canny --low 3 --high 12
 row --direction angle --sigma 0
 row --direction angle --sigma 0 --flip
+# Directions as colours: red as bright as the edge to the right, and cyan to the left. Colours stay as they are beside them.
+hue() { convfilt edge "$1" out.ppm --sigma 0 --gain 4 --direction hue "${@:2}"; echo "hue ${*:2}: $(show out.ppm | sed -n 3p)"; }
+hue step.pgm
+hue step.pgm --flip
+hue step.pgm --threshold 30
+convfilt apply identity step.pgm step.ppm
+hue step.ppm
+hue step.ppm --region 2,0,2,3
+for threads in 1 3; do
+  convfilt edge samples/chelsea.png hue$threads.png --direction hue --thin --threads $threads
+done
+same hue1.png hue3.png

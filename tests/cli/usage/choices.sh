@@ -10,6 +10,10 @@ try edge samples/camera.png out.png --direction z
 try edge samples/camera.png out.png --method laplacian --direction x
 try edge samples/camera.png out.png --method kirsch --direction y
 try edge samples/camera.png out.png --method dog --direction angle
+try edge samples/camera.png out.png --direction hue --color
+try edge samples/camera.png out.png --direction hue --linear
+try edge samples/camera.png out.png --direction hue --region 0,0,9,9
+try edge samples/camera.png out.pgm --direction hue
 try edge samples/camera.png out.png --method log --sigma 0
 try edge samples/camera.png out.png --low 3
 try edge samples/camera.png out.png --method canny --threshold 3

@@ -3,7 +3,7 @@
 # The options, and the choices of most, are those that the grammar lists; the others need values below.
 declare -A samples=(
   [--strategy]="cpu|direct" [--device]="cpu|emulator" [--border]="wrap|constant" [--border-value]="3|0"
-  [edge--method]="laplacian|log|kirsch|canny" [edge--direction]="x|both|angle"
+  [edge--method]="laplacian|log|kirsch|canny" [edge--direction]="x|both|angle|hue"
   [edge--sigma]="0|2" [--gain]=2 [--low]=3 [--high]=90 [compare--depth]="f32|u8,u16" [mask--depth]="f32"
   [compare--weights]="8bit" [explain--arch]="sm_89" [--threads]=2 [--region]="1,1,4,4" [--format]="ppm" [--quality]=90
   [--compression]=3 [--max-pixels]=1000 [--page]=0 [--glob]='*.ppm' [--files-from]=list

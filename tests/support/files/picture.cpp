@@ -68,6 +68,15 @@ Image pattern(int width, int height, int channels, Depth depth) {
   return image;
 }
 
+Image black_and_white(int width, int height, Depth depth) {
+  std::mt19937 random(11);
+  Image image(width, height, 1, depth);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      set_sample(&image, x, y, 0, random() % 3 ? 0 : full_range(depth));
+  return image;
+}
+
 bool same(const Image& a, const Image& b) {
   if (a.width() != b.width() || a.height() != b.height() || a.channels() != b.channels() ||
       a.depth() != b.depth()) {

@@ -48,6 +48,9 @@ void set_sample(Image* image, int x, int y, int channel, double value);
 /// A smooth picture with some noise, different in every channel; alpha is nowhere 0.
 Image pattern(int width, int height, int channels, Depth depth);
 
+/// A picture of black and white alone, as samples of the depth.
+Image black_and_white(int width, int height, Depth depth);
+
 /// The same shape, depth and samples.
 bool same(const Image& a, const Image& b);
 

@@ -90,7 +90,7 @@ Recipe altered(Recipe recipe, std::mt19937& random, bool& is_other) {
       recipe.look.threshold = recipe.look.threshold.value_or(9);
       recipe.look.low = std::min(recipe.look.low.value_or(-1) + 1, *recipe.look.threshold);
       break;
-    case 17: recipe.look.direction = EdgeDirection(random() % 3); break;
+    case 17: recipe.look.direction = EdgeDirection(random() % 4); break;
     case 18:
       recipe.look.kind =
           recipe.look.kind == EdgeKind::gradient ? EdgeKind::curvature : EdgeKind::gradient;

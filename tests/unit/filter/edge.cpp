@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -325,6 +326,104 @@ TEST_CASE("the angle is where it gets brighter, counter-clockwise from a row") {
   CHECK(largest(edges_of(grey, {EdgeMethod::scharr, EdgeDirection::angle}), 0) == 0);
 }
 
+namespace {
+
+/// Blue, green and red of a colour, by the formula of textbooks; the hue is in degrees.
+std::array<double, 3> bgr_of(double hue, double saturation, double value) {
+  const double chroma = value * saturation;
+  const double second = chroma * (1 - std::abs(std::fmod(hue / 60, 2) - 1));
+  const std::array<std::array<double, 3>, 6> sectors = {{{chroma, second, 0},
+                                                         {second, chroma, 0},
+                                                         {0, chroma, second},
+                                                         {0, second, chroma},
+                                                         {second, 0, chroma},
+                                                         {chroma, 0, second}}};
+  const auto& [red, green, blue] = sectors[std::size_t(hue / 60) % 6];
+  const double grey = value - chroma;
+  return {blue + grey, green + grey, red + grey};
+}
+
+/// The direction in which responses across and down get brighter, in degrees.
+double degrees_of(double across, double down) {
+  const double degrees = std::atan2(-down, across) * 180 / std::numbers::pi;
+  return degrees < 0 ? degrees + 360 : degrees;
+}
+
+}  // namespace
+
+TEST_CASE("hues are the colours of directions by the formula, as bright as the edges") {
+  int bright = 0, dark = 0;
+  for (const EdgeMethod method : {EdgeMethod::sobel, EdgeMethod::scharr, EdgeMethod::kirsch}) {
+    for (const Depth depth : kDepths) {
+      for (const int channels : {1, 3, 4}) {
+        for (const bool has_threshold : {false, true}) {
+          CAPTURE(std::string(name_of(method)));
+          CAPTURE(std::string(name_of(depth)));
+          CAPTURE(channels);
+          const Image in = random_image(23, 17, channels, depth, 8);
+          const EdgeMasks how{method, EdgeDirection::hue, 0.8, 1.5};
+          EdgeOptions options;
+          if (has_threshold) options.threshold = 60;
+          const double full = full_range(depth);
+          const Image out = edges_of(in, how, options);
+          REQUIRE(out.channels() == std::max(3, channels));
+          const auto alpha = [&](int x, int y) {
+            return channels == 4 ? sample(in, x, y, 3) / full : 1;
+          };
+          const auto luma = [&](int x, int y) {
+            if (channels == 1) return sample(in, x, y, 0);
+            return alpha(x, y) * (0.0722 * sample(in, x, y, 0) + 0.7152 * sample(in, x, y, 1) +
+                                  0.2126 * sample(in, x, y, 2));
+          };
+          const std::vector<Mask> masks = edge_masks(how);
+          for (int y = 0; y < out.height(); ++y) {
+            for (int x = 0; x < out.width(); ++x) {
+              std::vector<double> responses;
+              for (const Mask& mask : masks) responses.push_back(naive(in, mask, x, y, luma));
+              const auto strongest = std::ranges::max_element(responses);
+              const double degrees = masks.size() == 8
+                                         ? 45.0 * double(strongest - responses.begin())
+                                         : degrees_of(responses[0], responses[1]);
+              double value =
+                  alpha(x, y) > 0 ? answer_to(responses, kind_of(method)) / alpha(x, y) : 0;
+              if (has_threshold) value = value >= 60 / 255.0 * full ? full : 0;
+              const auto expected = bgr_of(degrees, 1, std::min(value, full));
+              bright += value >= full;
+              dark += value < full;
+              for (int c = 0; c < 3; ++c)
+                CHECK(std::abs(sample(out, x, y, c) - saturated(expected[std::size_t(c)], depth)) <=
+                      (depth == Depth::f32 ? 2e-5 : 1));
+              if (channels == 4) CHECK(sample(out, x, y, 3) == sample(in, x, y, 3));
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK(bright > 1000);
+  CHECK(dark > 1000);
+}
+
+TEST_CASE("hues of the directions that help names") {
+  const std::pair<int, std::array<int, 3>> named[] = {
+      {0, {255, 0, 0}}, {90, {128, 255, 0}}, {180, {0, 255, 255}}, {270, {128, 0, 255}}};
+  for (const auto& [degrees, rgb] : named) {
+    CAPTURE(degrees);
+    const int across = degrees == 0     ? 1
+                       : degrees == 180 ? -1
+                                        : 0,
+              down = degrees == 270  ? 1
+                     : degrees == 90 ? -1
+                                     : 0;
+    Image ramp(20, 20, 1, Depth::u8);
+    for_samples(ramp, [&](int x, int y, int) {
+      put(ramp, x, y, 0, 120 + 5 * (across * (x - 10) + down * (y - 10)));
+    });
+    const Image out = edges_of(ramp, {EdgeMethod::sobel, EdgeDirection::hue, 0, 100});
+    for (int c = 0; c < 3; ++c) CHECK(sample(out, 10, 10, 2 - c) == rgb[std::size_t(c)]);
+  }
+}
+
 TEST_CASE("thin edges are the answers that the rule keeps") {
   int kept = 0, dropped = 0;
   for (const EdgeMethod method : kEdgeMethods) {
@@ -465,17 +564,18 @@ TEST_CASE("a low threshold keeps what touches an edge, through the whole picture
 TEST_CASE("all that edges can be has the same bytes in bands of any height") {
   std::mt19937 random(31);
   const auto below = [&](int n) { return int(random() % unsigned(n)); };
-  int thin = 0, compared = 0;
+  int thin = 0, compared = 0, black_and_white = 0;
   for (int round = 0; round < 500; ++round) {
     EdgeMasks masks{kEdgeMethods[below(int(std::size(kEdgeMethods)))], {}, 0.3 * (1 + below(5)), 2};
     const EdgeKind kind = kind_of(masks.method);
-    if (kind != EdgeKind::curvature && below(3) == 0) masks.direction = EdgeDirection::angle;
+    if (kind != EdgeKind::curvature && below(3) == 0)
+      masks.direction = below(2) ? EdgeDirection::angle : EdgeDirection::hue;
     if (kind == EdgeKind::gradient && below(3) == 0)
       masks.direction = below(2) ? EdgeDirection::x : EdgeDirection::y;
     EdgeOptions look;
     look.kind = kind;
     look.direction = masks.direction;
-    look.color = below(2) == 0;
+    look.color = masks.direction != EdgeDirection::hue && below(2) == 0;
     look.thin = below(3) > 0;
     if (below(3) == 0) look.threshold = below(100);
     const Depth depth = kDepths[round % 3];
@@ -497,11 +597,51 @@ TEST_CASE("all that edges can be has the same bytes in bands of any height") {
       return left - rows < least ? left : rows;
     });
     CHECK(same(bands, filtered_whole(in, *filter, convolver)));
+    CHECK(work->two_levels ==
+          (look.threshold && !shows_angles(look.direction) && bands.channels() == 1));
+    int grey = 0;
+    for_samples(bands, [&](int x, int y, int c) {
+      const double level = sample(bands, x, y, c);
+      grey += level != 0 && level != full_range(depth);
+    });
+    if (work->two_levels) CHECK(grey == 0);
+    black_and_white += work->two_levels;
     ++compared;
     thin += look.thin;
   }
   CHECK(compared == 500);
   CHECK(thin > 200);
+  CHECK(black_and_white > 50);
+}
+
+TEST_CASE(
+    "edges are black and white by canny, and not where a filter around them has more levels") {
+  EdgeOptions canny{EdgeKind::gradient, {}, false, true, 60, 20};
+  const FilterPtr filter = edge_filter(edge_masks({EdgeMethod::canny}), canny);
+  const auto is_known = [&](const Mapping& mapping, int channels) {
+    Convolver convolver(on_cpu());
+    return begin(*mapped(filter, mapping), {50, 40, channels, Depth::u8}, convolver)->two_levels;
+  };
+  CHECK(is_known({}, 1));
+  CHECK(is_known({}, 3));
+  CHECK(!is_known({}, 4));
+  Mapping mapping;
+  mapping.luma = true;
+  CHECK(is_known(mapping, 3));
+  mapping.region = Region{1, 1, 5, 5};
+  CHECK(!is_known(mapping, 1));
+  for (const Depth depth : kDepths) {
+    Mapping deep;
+    deep.depth = depth;
+    CHECK(!is_known(deep, 1));
+  }
+  for (int how = 0; how < 3; ++how) {
+    Mapping outer;
+    outer.linear = how == 0;
+    if (how == 1) outer.negative = Negative::absolute;
+    if (how == 2) outer.negative = Negative::centred;
+    CHECK(!is_known(outer, 1));
+  }
 }
 
 TEST_CASE("edges by transforms that two masks share, in two pictures of one shape") {
@@ -528,10 +668,15 @@ TEST_CASE("edge options that contradict each other") {
   CHECK_THROWS_AS(edge_masks({EdgeMethod::log, EdgeDirection::x}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::laplacian, EdgeDirection::y}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::dog, EdgeDirection::angle}), UsageError);
+  CHECK_THROWS_AS(edge_masks({EdgeMethod::log, EdgeDirection::hue}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::kirsch, EdgeDirection::x}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::log, {}, 0}), UsageError);
   CHECK_THROWS_AS(edge_masks({EdgeMethod::dog, {}, 0}), UsageError);
   EdgeOptions options;
+  options.color = true;
+  options.direction = EdgeDirection::hue;
+  CHECK_THROWS_AS(edge_filter(edge_masks({}), options), UsageError);
+  options = {};
   options.low = 5;
   CHECK_THROWS_AS(edge_filter(edge_masks({}), options), UsageError);
   options.threshold = 4;

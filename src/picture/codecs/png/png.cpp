@@ -3,7 +3,8 @@
 ///
 /// Strips are compressed on their own, by several threads at once, and joined to one stream: each
 /// begins without a dictionary and ends at a byte (a full flush). All rows are filtered by Sub, as
-/// OpenCV does by default, since that filter needs no row above.
+/// OpenCV does by default, since that filter needs no row above. Rows of a bit a sample stay as
+/// they are.
 #include <png.h>
 #include <zlib.h>
 
@@ -376,8 +377,8 @@ Bytes deflated_by(Stream& stream, std::span<const unsigned char> raw, const Step
 }
 
 /// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that
-/// is there.
-Bytes deflated(std::span<const unsigned char> raw, int level) {
+/// is there. `filtered` is for rows that are filtered.
+Bytes deflated(std::span<const unsigned char> raw, int level, bool filtered) {
 #ifdef CONVFILT_HAS_ISAL
   if (level < 0) {
     // Filtered photographs have runs and hardly other repetitions: matches from further away are
@@ -387,7 +388,7 @@ Bytes deflated(std::span<const unsigned char> raw, int level) {
     isal_zstream stream;
     isal_deflate_init(&stream);
     stream.level = kLevel;
-    stream.hist_bits = kHistoryBits;
+    if (filtered) stream.hist_bits = kHistoryBits;
     stream.level_buf = work.get();
     stream.level_buf_size = ISAL_DEF_LVL1_DEFAULT;
     stream.flush = FULL_FLUSH;
@@ -401,7 +402,9 @@ Bytes deflated(std::span<const unsigned char> raw, int level) {
   constexpr int kRaw = -15, kMemory = 8;
   const bool fastest = level < 0;
   if (deflateInit2(&stream, fastest ? Z_BEST_SPEED : level, Z_DEFLATED, kRaw, kMemory,
-                   fastest ? Z_RLE : Z_FILTERED) != Z_OK)
+                   !filtered ? Z_DEFAULT_STRATEGY
+                   : fastest ? Z_RLE
+                             : Z_FILTERED) != Z_OK)
     throw std::bad_alloc();
   Bytes out = deflated_by(stream, raw, [&] { deflate(&stream, Z_FULL_FLUSH); });
   deflateEnd(&stream);
@@ -439,7 +442,7 @@ class PngWriter : public RowWriter {
       : sink_(sink),
         header_(header),
         level_(options.compression.value_or(-1)),
-        row_(row_bytes(header)),
+        row_(stored_row_bytes(header)),
         checksum_(checksum_of({})) {
     constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     sink_.append(kSignature);
@@ -450,7 +453,7 @@ class PngWriter : public RowWriter {
                        : header.channels == 3 ? PNG_COLOR_TYPE_RGB
                                               : PNG_COLOR_TYPE_RGB_ALPHA;
     // Then follow the kinds of compression, filters and interlacing, of which there is none.
-    chunk.insert(chunk.end(), {static_cast<unsigned char>(8 * size_of(header.depth)),
+    chunk.insert(chunk.end(), {static_cast<unsigned char>(bits_of_sample(header)),
                                static_cast<unsigned char>(colour), 0, 0, 0});
     png::append_chunk(sink_, "IHDR", chunk);
     png::append_metadata(sink_, header.metadata);
@@ -458,7 +461,7 @@ class PngWriter : public RowWriter {
 
   int rows_at_a_time() const override {
     constexpr std::size_t kStrip = std::size_t{1} << 19;
-    return int(std::max<std::size_t>(1, kStrip / row_));
+    return int(rows_of_strip(header_, kStrip));
   }
 
   EncodedRows encode(PictureView<const std::byte> rows, int) const override {
@@ -468,8 +471,10 @@ class PngWriter : public RowWriter {
     if (raw.size() < size) raw.resize(size);
     for (int y = 0; y < rows.height; ++y) {
       unsigned char* const line = raw.data() + std::size_t(y) * (row_ + 1);
-      line[0] = PNG_FILTER_VALUE_SUB;
-      if (header_.depth == Depth::u8) {
+      line[0] = header_.two_levels ? PNG_FILTER_VALUE_NONE : PNG_FILTER_VALUE_SUB;
+      if (header_.two_levels) {
+        pack_row(rows.row(y), header_, line + 1);
+      } else if (header_.depth == Depth::u8) {
         subtract(row_of<std::uint8_t>(rows, y), rows.channels, rows.width, line + 1);
       } else {
         subtract(row_of<std::uint16_t>(rows, y), rows.channels, rows.width, line + 1);
@@ -478,7 +483,7 @@ class PngWriter : public RowWriter {
     EncodedRows encoded;
     encoded.length = size;
     encoded.checksum = checksum_of({raw.data(), size});
-    encoded.bytes = deflated({raw.data(), size}, level_);
+    encoded.bytes = deflated({raw.data(), size}, level_, !header_.two_levels);
     return encoded;
   }
 

@@ -1249,11 +1249,10 @@ struct Coding {
 Coding coding_for(const Header& header, const WriteOptions& options) {
   constexpr std::size_t kStripBytes = std::size_t{128} << 10;
   Coding coding;
-  const std::size_t row = row_bytes(header);
   coding.rows_per_strip =
-      int(std::clamp<std::size_t>(kStripBytes / row, 1, std::size_t(header.height)));
+      int(std::min(rows_of_strip(header, kStripBytes), std::size_t(header.height)));
   coding.little = exif_is_little(header.metadata.exif).value_or(kHostIsLittle);
-  const bool real = header.depth == Depth::f32;
+  const bool real = header.depth == Depth::f32 && !header.two_levels;
   if (options.compression.value_or(1) == 0 || (!options.compression && real)) {
     coding.compression = COMPRESSION_NONE;
   } else {
@@ -1261,12 +1260,13 @@ Coding coding_for(const Header& header, const WriteOptions& options) {
     coding.level = options.compression.value_or(0);
     // libtiff turns floats into the file's byte order before its predictor, which expects the
     // host's.
-    coding.predictor = !real                            ? PREDICTOR_HORIZONTAL
+    coding.predictor = header.two_levels                ? PREDICTOR_NONE
+                       : !real                          ? PREDICTOR_HORIZONTAL
                        : coding.little == kHostIsLittle ? PREDICTOR_FLOATINGPOINT
                                                         : PREDICTOR_NONE;
   }
   // LZW may take 12 bits for 8.
-  const std::uint64_t bytes = std::uint64_t(row) * std::uint64_t(header.height);
+  const std::uint64_t bytes = stored_row_bytes(header) * std::uint64_t(header.height);
   const std::uint64_t largest = coding.compression == COMPRESSION_NONE ? bytes : bytes / 2 * 3;
   constexpr std::uint64_t kSpare = std::uint64_t{64} << 20;
   coding.big = largest + kSpare + header.metadata.icc.size() > UINT32_MAX;
@@ -1276,10 +1276,11 @@ Coding coding_for(const Header& header, const WriteOptions& options) {
 void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int height) {
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, std::uint32_t(header.width));
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, std::uint32_t(height));
-  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, int(8 * size_of(header.depth)));
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, bits_of_sample(header));
   TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, header.channels);
-  TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
-               header.depth == Depth::f32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+  TIFFSetField(
+      tiff, TIFFTAG_SAMPLEFORMAT,
+      header.depth == Depth::f32 && !header.two_levels ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
   TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
                header.channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
@@ -1321,12 +1322,16 @@ class TiffWriter : public RowWriter {
 
   EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
     EncodedRows encoded;
-    const std::size_t row = row_bytes(header_);
+    const std::size_t row = stored_row_bytes(header_);
     encoded.bytes.resize(row * std::size_t(rows.height));
     encoded.length = encoded.bytes.size();
-    auto* const out = reinterpret_cast<std::byte*>(encoded.bytes.data());
-    for (int y = 0; y < rows.height; ++y)
-      copy_row_reversed(rows.row(y), out + row * std::size_t(y), header_);
+    for (int y = 0; y < rows.height; ++y) {
+      unsigned char* const to = encoded.bytes.data() + row * std::size_t(y);
+      if (header_.two_levels)
+        pack_row(rows.row(y), header_, to);
+      else
+        copy_row_reversed(rows.row(y), reinterpret_cast<std::byte*>(to), header_);
+    }
     if (coding_.compression != COMPRESSION_NONE || coding_.little != kHostIsLittle)
       encoded.bytes = compressed(std::move(encoded.bytes), rows.height);
     return encoded;

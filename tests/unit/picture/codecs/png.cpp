@@ -161,6 +161,39 @@ TEST_CASE("a PNG gives back the samples that went into it, to us and to OpenCV")
   }
 }
 
+TEST_CASE("a black and white PNG has one bit a sample, to us and to OpenCV") {
+  for (const Depth depth : kDepths) {
+    for (const int width : {1, 7, 8, 9, 64, 301}) {
+      for (const int level : {-1, 0, 1, 6, 9}) {
+        CAPTURE(std::string(name_of(depth)));
+        CAPTURE(width);
+        CAPTURE(level);
+        const Image image = black_and_white(width, 23, depth);
+        Header header = header_for(image, FormatId::png);
+        header.two_levels = true;
+        WriteOptions options;
+        if (level >= 0) options.compression = level;
+        const Bytes file = write_by(kPngCodec, image, header, options);
+        CHECK(file[8 + 8 + 8] == 1);  // IHDR's depth
+        const Image expected = black_and_white(width, 23, Depth::u8);
+        CHECK(same(read(file).image, expected));
+        CHECK(same(by_opencv(file), expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("a grey level is not written with one bit") {
+  for (const auto& [codec, format] :
+       {std::pair{&kPngCodec, FormatId::png}, {&kTiffCodec, FormatId::tiff}}) {
+    Image image = black_and_white(19, 5, Depth::u8);
+    set_sample(&image, 18, 4, 0, 254);
+    Header header = header_for(image, format);
+    header.two_levels = true;
+    CHECK_THROWS_AS(write_by(*codec, image, header), std::logic_error);
+  }
+}
+
 TEST_CASE("every kind of PNG has the pixels that OpenCV gives it") {
   int kinds = 0;
   Bytes palette;

@@ -266,6 +266,37 @@ TEST_CASE("TIFF: what is written is read back, by OpenCV too") {
   }
 }
 
+TEST_CASE("TIFF: black and white has one bit a sample, to us and to OpenCV") {
+  constexpr int kBits = 258, kCompression = 259, kPredictor = 317;
+  for (const Depth depth : kDepths) {
+    for (const int width : {1, 7, 8, 9, 64, 3001}) {
+      for (const int level : {-1, 0, 1, 9}) {
+        for (const bool little : {true, false}) {
+          CAPTURE(std::string(name_of(depth)));
+          CAPTURE(width);
+          CAPTURE(level);
+          const Image image = black_and_white(width, 123, depth);  // some strips, if it is wide
+          Metadata metadata;
+          metadata.exif = exif(1, little);
+          Header header = header_for(image, FormatId::tiff, metadata);
+          header.two_levels = true;
+          WriteOptions options;
+          if (level >= 0) options.compression = level;
+          const Bytes file = write_by(kTiffCodec, image, header, options);
+          if (little) {
+            CHECK(tiff_tag(file, kBits) == 1);
+            CHECK(tiff_tag(file, kCompression) == (level < 0 ? 5 : level == 0 ? 1 : 8));
+            CHECK(tiff_tag(file, kPredictor).value_or(1) == 1);
+          }
+          const Image expected = black_and_white(width, 123, Depth::u8);
+          CHECK(same(decode(file, {}, 7).image, expected));
+          CHECK(difference(expected, by_opencv(file)) == 0);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("TIFF: integers are written as OpenCV writes them: LZW with a predictor") {
   for (const Depth depth : {Depth::u8, Depth::u16}) {
     const Image image = pattern(300, 200, 3, depth);
