@@ -32,6 +32,7 @@ class ChainWork final : public Work {
   ChainWork(Works works, Convolver& convolver)
       : Work(*works.front()), works_(std::move(works)), convolver_(convolver) {
     out = works_.back()->out;
+    two_levels = works_.back()->two_levels;
     for (std::size_t k = 1; k < works_.size(); ++k) {
       const Work& step = *works_[k];
       window.width += step.window.width - 1;
@@ -156,8 +157,11 @@ class ChainFilter final : public Filter {
       for (std::ptrdiff_t i = kAlpha; channels > kAlpha && i < samples; i += channels)
         row.to[i] = to_sample<T>(double(row.response[i]) * full);
     };
-    return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
+    const bool two_levels = work->two_levels;
+    auto outer = std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
         in, channels, place, std::move(work), enter, leave);
+    outer->two_levels = two_levels;
+    return outer;
   }
 
   std::string resident_refuses() const override { return "a chain is computed on the CPU"; }

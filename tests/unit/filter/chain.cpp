@@ -200,6 +200,8 @@ TEST_CASE("thresholds of a step are in the units of the picture") {
     const Image out = filtered(in, *chain({mask_filter(blur), find}), convolver);
     const Image want = filtered_whole(
         filtered_whole(floats_of(in), *mask_filter(blur), convolver), *lines(depth), convolver);
+    CHECK(begin(*chain({mask_filter(blur), find}), shape_of(in), convolver)->two_levels);
+    CHECK_FALSE(begin(*chain({find, mask_filter(blur)}), shape_of(in), convolver)->two_levels);
     int white = 0;
     for_samples(out, [&](int x, int y, int c) {
       const bool is_white = sample(out, x, y, c) == full_range(depth);
