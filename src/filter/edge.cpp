@@ -7,8 +7,11 @@
 #include <deque>
 #include <numbers>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "kernels/backend/host/parallel.hpp"
+#include "kernels/cpu/edge_rows.hpp"
 #include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/cpu/row_buffer.hpp"
 #include "kernels/registry.hpp"
@@ -35,6 +38,18 @@ Combine combine_of(EdgeKind kind) {
   return kind == EdgeKind::compass ? Combine::max : Combine::length;
 }
 
+Join join_of(const Edges& edges) {
+  constexpr Join kJoins[] = {Join::sum, Join::max, Join::length, Join::first_strongest};
+  return edges.options.kind == EdgeKind::compass ? Join::compass
+                                                 : kJoins[std::size_t(edges.combine)];
+}
+
+/// The least float that is not below.
+float least_float(double value) {
+  const auto nearest = float(value);
+  return double(nearest) < value ? std::nextafter(nearest, HUGE_VALF) : nearest;
+}
+
 bool opposite(double a, double b) {
   return (a < 0 && b > 0) || (a > 0 && b < 0);
 }
@@ -48,53 +63,57 @@ struct Slope {
 class EdgeResponses {
  public:
   EdgeResponses(const Edges& edges, const Shape& result)
-      : edges_(edges), result_(result), planes_(edges.masks.size()) {}
+      : edges_(edges), join_(join_of(edges)), result_(result), planes_(edges.masks.size()) {}
 
   /// Makes room for these rows.
   void take(int top, int rows) {
     top_ = top;
-    if (answers_.height() == rows) return;
+    rows_ = rows;
+    if (answers_.height() >= rows) return;
     for (Image& plane : planes_) plane = Image(result_.width, rows, 1, Depth::f32);
     answers_ = Image(result_.width, rows, 1, Depth::f32);
   }
 
-  BandView<std::byte> plane(std::size_t mask) { return {planes_[mask].view(), top_}; }
-  BandView<std::byte> answers() { return {answers_.view(), top_}; }
+  BandView<std::byte> plane(std::size_t mask) { return view_of(planes_[mask]); }
+  BandView<std::byte> answers() { return view_of(answers_); }
 
-  /// Keeps row y of the answers, for thin ones.
-  void keep_answers(int y) {
-    static thread_local std::vector<double> values;
-    take_answers(y, values);
-    std::ranges::copy(values, row_of<float>(answers_.view(), y - top_));
+  /// Keeps row y of the answers, for thin ones; those below `least` may differ, but stay below it.
+  void keep_answers(int y, double least) {
+    answer_row_from(least_float(least), join_, at_row(y), result_.width,
+                    row_of<float>(answers_.view(), y - top_));
   }
 
   /// values = the answers in row y.
   void take_answers(int y, std::vector<double>& values) const {
     values.resize(std::size_t(result_.width));
-    const bool is_compass = edges_.options.kind == EdgeKind::compass;
-    for (std::size_t k = 0; k < planes_.size(); ++k) {
-      const float* response = row_of<float>(planes_[k].view(), y - top_);
-      const double divisor = edges_.divisors[k], offset = edges_.offsets[k];
-      const auto join = [&](const auto& joined) {
-        for (std::size_t x = 0; x < values.size(); ++x)
-          values[x] = joined(values[x], response[x] / divisor + offset);
-      };
-      const bool is_length = edges_.combine == Combine::length;
-      if (k == 0 && is_length)
-        join([](double, double one) { return std::abs(one); });
-      else if (k == 0 && is_compass)
-        join([](double, double one) { return std::max(one, 0.0); });
-      else if (k == 0)
-        join([](double, double one) { return one; });
-      else if (is_length)
-        join([](double a, double b) { return std::sqrt(a * a + b * b); });
-      else if (edges_.combine == Combine::sum)
-        join([](double sum, double one) { return sum + one; });
-      else if (edges_.combine == Combine::max)
-        join([](double most, double one) { return std::max(most, one); });
-      else
-        join([](double most, double one) { return std::abs(one) > std::abs(most) ? one : most; });
-    }
+    answer_row(join_, at_row(y), result_.width, values.data());
+  }
+
+  /// The answers in row y as bytes, with a threshold unless it is null.
+  void take_bytes(int y, const double* threshold, std::uint8_t* bytes) const {
+    answer_bytes_row(join_, at_row(y), threshold, result_.width, bytes);
+  }
+
+  /// Whether thin answers are floats that are found row by row.
+  bool has_thin_rows() const {
+    return edges_.options.kind == EdgeKind::gradient && planes_.size() == 2;
+  }
+
+  /// Thin answers in row y.
+  const float* thin_row(int y, double least) const {
+    static thread_local std::vector<float> thin, nothing;
+    static thread_local std::vector<int> unsure;
+    thin.resize(std::size_t(result_.width));
+    nothing.assign(std::size_t(result_.width), 0);
+    unsure.clear();
+    const auto row = [&](int v) {
+      return has(0, v) ? row_of<float>(answers_.view(), v - top_) : nothing.data();
+    };
+    const Responses& responses = at_row(y);
+    convfilt::thin_row({row(y - 1), row(y), row(y + 1), responses[0], responses[1]},
+                       least_float(least), result_.width, thin.data(), unsure);
+    for (const int x : unsure) thin[std::size_t(x)] = float(thin_answer(x, y, least));
+    return thin.data();
   }
 
   /// The answer where an edge is thin; 0 beside it, and perhaps where it is below `least`.
@@ -124,6 +143,21 @@ class EdgeResponses {
   }
 
  private:
+  BandView<std::byte> view_of(Image& image) const {
+    PictureView<std::byte> view = image.view();
+    view.height = rows_;
+    return {view, top_};
+  }
+
+  const Responses& at_row(int y) const {
+    static thread_local Responses responses;
+    responses.clear();
+    for (std::size_t k = 0; k < planes_.size(); ++k)
+      responses.push_back(
+          {row_of<float>(planes_[k].view(), y - top_), edges_.divisors[k], edges_.offsets[k]});
+    return responses;
+  }
+
   bool has(int x, int y) const {
     return x >= 0 && y >= 0 && x < result_.width && y < result_.height;
   }
@@ -170,10 +204,11 @@ class EdgeResponses {
   }
 
   const Edges& edges_;
+  const Join join_;
   const Shape result_;
-  std::vector<Image> planes_;
+  std::vector<Image> planes_;  ///< they may have more rows
   Image answers_;
-  int top_ = 0;
+  int top_ = 0, rows_ = 0;
 };
 
 /// Which samples of a plane are edges, with a low threshold.
@@ -190,21 +225,22 @@ class Hysteresis {
   /// Marks as 2 all that touch a 2, at sides or corners, by way of others.
   void follow() {
     std::deque<std::pair<int, int>> found;  // a vector may double when it is full
-    for (int y = 0; y < height_; ++y)
-      for (int x = 0; x < width_; ++x)
-        if (row(y)[x] == 2) {
-          found.emplace_back(x, y);
-          while (!found.empty()) {
-            const auto [u, v] = found.back();
-            found.pop_back();
-            for (int j = std::max(v - 1, 0); j <= std::min(v + 1, height_ - 1); ++j)
-              for (int i = std::max(u - 1, 0); i <= std::min(u + 1, width_ - 1); ++i)
-                if (row(j)[i] == 1) {
-                  row(j)[i] = 2;
-                  found.emplace_back(i, j);
-                }
-          }
+    for (int y = 0; y < height_; ++y) {
+      std::uint8_t* const end = row(y + 1);
+      for (std::uint8_t* at = row(y); (at = std::find(at, end, 2)) != end; ++at) {
+        found.emplace_back(int(at - row(y)), y);
+        while (!found.empty()) {
+          const auto [u, v] = found.back();
+          found.pop_back();
+          for (int j = std::max(v - 1, 0); j <= std::min(v + 1, height_ - 1); ++j)
+            for (int i = std::max(u - 1, 0); i <= std::min(u + 1, width_ - 1); ++i)
+              if (row(j)[i] == 1) {
+                row(j)[i] = 2;
+                found.emplace_back(i, j);
+              }
         }
+      }
+    }
   }
 
  private:
@@ -235,21 +271,29 @@ class EdgeWork final : public Work {
       masks_.emplace_back(problem, 1, 0, planes() * int(edges.masks.size()), place);
       if (masks_.back().is_whole()) why_whole = masks_.back().why_whole;
     }
+    // Angles of edges that are followed need the responses of the whole picture.
+    const bool in_bands = edges.options.low && edges.options.direction != EdgeDirection::angle &&
+                          place.why_whole.empty() &&
+                          std::ranges::none_of(masks_, &MaskWork::is_whole);
     for (MaskWork& mask : masks_) {
-      mask.why_whole = why_whole;
-      if (!is_whole()) convolver_.note(mask.problem());
+      if (!in_bands) mask.why_whole = why_whole;
+      if (!mask.is_whole()) convolver_.note(mask.problem());
     }
   }
 
   Needs needs(int rows) const override {
     constexpr std::int64_t kFloat = sizeof(float);
     const auto responses = std::int64_t(masks_.size()) + 1;
-    // The picture's floats, the responses and answers, and a plan's rows of them.
-    if (!is_whole())
-      return {kFloat * in.width * (std::min(band_step(), rows) + window.height) * (responses + 2)};
     const std::int64_t pixels = std::int64_t{out.width} * out.height;
-    Needs needs{kFloat * (std::int64_t{in.width} * in.height + pixels * responses)};
-    if (edges_.options.low) needs.buffers += pixels * Hysteresis::kBytesPerPixel;
+    Needs needs;
+    if (edges_.options.low) needs.buffers = pixels * Hysteresis::kBytesPerPixel;
+    if (!masks_[0].is_whole()) {
+      // The picture's floats, the responses and answers, and a plan's rows of them.
+      needs.buffers += crew() * kFloat * in.width * (std::min(band_step(), rows) + window.height) *
+                       (responses + 2);
+      return needs;
+    }
+    needs.buffers += kFloat * (std::int64_t{in.width} * in.height + pixels * responses);
     if (masks_.size() > 1) convolver_.next_picture();
     for (const MaskWork& mask : masks_) needs.plans += mask.plan_bytes();
     return needs;
@@ -261,6 +305,11 @@ class EdgeWork final : public Work {
   class EdgeWorker;
 
   bool has_alpha() const { return in.channels > kAlpha; }
+  int threads() const { return is_whole() ? convolver_.options().request.threads : 1; }
+  /// Threads that each filter bands of their own.
+  int crew() const {
+    return is_whole() && !masks_[0].is_whole() ? cpu::threads_or_all(threads()) : 1;
+  }
   int planes() const { return edges_.options.color ? std::min(in.channels, 3) : 1; }
 
   /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
@@ -278,68 +327,129 @@ class EdgeWork final : public Work {
 
 class EdgeWork::EdgeWorker final : public Worker {
  public:
-  explicit EdgeWorker(const EdgeWork& work) : work_(work), responses_(work.edges_, work.out) {
-    for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
+  explicit EdgeWorker(const EdgeWork& work) : work_(work) {
+    for (int i = 0; i < work.crew(); ++i) {
+      finders_.push_back(std::make_unique<Finder>(work));
+      for (const MaskWork& mask : work.masks_) finders_[i]->masks.push_back(mask.make_worker());
+    }
   }
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    const int step = work_.is_whole() ? out.height : work_.band_step();
-    for (int y = 0; y < out.height; y += step)
+    const int steps = work_.is_whole() ? 1 : (out.height - 1) / work_.band_step() + 1;
+    for (int step = 0; step < steps; ++step)
       for (int plane = 0; plane < work_.planes(); ++plane)
         with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-          find<T>(in, rows_of(out, y, std::min(step, out.height - y)), plane);
+          const auto [first, end] = part(out.height, step, steps);
+          find<T>(in, rows_of(out, first, end - first), plane);
         });
   }
 
  private:
+  /// What a thread needs to filter a band.
+  struct Finder {
+    explicit Finder(const EdgeWork& work) : responses(work.edges_, work.out) {}
+    std::vector<std::unique_ptr<Worker>> masks;
+    EdgeResponses responses;
+    Image floats;
+  };
+
   const EdgeOptions& options() const { return work_.edges_.options; }
 
+  /// Rows [first, end) of one of nearly equal parts.
+  static std::pair<int, int> part(int rows, int index, int count) {
+    const auto first = [&](int i) { return int(std::int64_t{rows} * i / count); };
+    return {first(index), first(index + 1)};
+  }
+
+  /// Responses, and answers if edges are thin, for such rows of the result.
   template <class T>
-  void find(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
+  void respond(Finder& own, BandView<const std::byte> in, int top, int rows, int plane,
+               int threads) const {
     const int margin = options().thin ? 1 : 0;
-    const int top = std::max(out.top - margin, 0);
-    responses_.take(top, std::min(out.top + out.height + margin, work_.out.height) - top);
-    if (work_.is_whole() && masks_.size() > 1) work_.convolver_.next_picture();
+    const int first = std::max(top - margin, 0);
+    EdgeResponses& responses = own.responses;
+    responses.take(first, std::min(top + rows + margin, work_.out.height) - first);
+    const MaskWork& mask = work_.masks_[0];
+    if (mask.is_whole() && own.masks.size() > 1) work_.convolver_.next_picture();
     const BandView<const std::byte> floats = converted(
-        work_.masks_[0], in, responses_.answers(), threads(), 1, Depth::f32, floats_,
+        mask, in, responses.answers(), threads, 1, Depth::f32, own.floats,
         [&](const std::byte* row, std::byte* to) {
           to_floats(reinterpret_cast<const T*>(row), in.width, plane, reinterpret_cast<float*>(to));
         });
-    for (std::size_t k = 0; k < masks_.size(); ++k) masks_[k]->push(floats, responses_.plane(k));
+    for (std::size_t k = 0; k < own.masks.size(); ++k)
+      own.masks[k]->push(floats, responses.plane(k));
     if (options().thin)
-      for_rows(responses_.answers(), threads(), [&](int y) { responses_.keep_answers(top + y); });
+      for_rows(responses.answers(), threads,
+               [&](int y) { responses.keep_answers(first + y, least()); });
+  }
 
-    Hysteresis marks(options().low ? out.width : 0, out.height);
-    const double low = options().low.value_or(0) / 255 * work_.range_;
-    const double high = options().threshold.value_or(0) / 255 * work_.range_;
-    if (options().low) {
-      for_rows(out, threads(), [&](int y) {
-        static thread_local std::vector<double> answers;
-        take_answers<T>(in, out.top + y, answers);
-        for (int x = 0; x < out.width; ++x) {
-          const double answer = answers[std::size_t(x)];
-          marks.row(y)[x] = std::uint8_t(answer >= high ? 2 : answer >= low ? 1 : 0);
-        }
-      });
-      marks.follow();
+  template <class T>
+  void mark(const Finder& own, BandView<const std::byte> in, int y, std::uint8_t* marks) const {
+    const EdgeResponses& responses = own.responses;
+    if (options().thin && !work_.has_alpha() && responses.has_thin_rows()) {
+      mark_row(responses.thin_row(y, least()), least_float(low()), least_float(high()),
+               work_.out.width, marks);
+      return;
     }
-    for_rows(out, threads(), [&](int y) {
+    static thread_local std::vector<double> answers;
+    take_answers<T>(responses, in, y, answers);
+    for (int x = 0; x < work_.out.width; ++x) {
+      const double answer = answers[std::size_t(x)];
+      marks[x] = std::uint8_t(answer >= high() ? 2 : answer >= low() ? 1 : 0);
+    }
+  }
+
+  template <class T>
+  void find(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
+    const int threads = work_.threads();
+    Hysteresis marks(options().low ? out.width : 0, out.height);
+    if (work_.crew() == 1) respond<T>(*finders_[0], in, out.top, out.height, plane, threads);
+    if (options().low && work_.crew() == 1) {
+      for_rows(out, threads, [&](int y) { mark<T>(*finders_[0], in, out.top + y, marks.row(y)); });
+    } else if (options().low) {
+      const int parts = (out.height - 1) / work_.band_step() + 1;
+      cpu::parallel_for(parts, work_.crew(), [&](int worker, int index) {
+        Finder& own = *finders_[std::size_t(worker)];
+        const auto [first, end] = part(out.height, index, parts);
+        respond<T>(own, in, first, end - first, plane, 1);
+        for (int y = first; y < end; ++y) mark<T>(own, in, y, marks.row(y));
+      });
+    }
+    if (options().low) marks.follow();
+    const EdgeResponses& responses = finders_[0]->responses;
+    const bool is_angle = options().direction == EdgeDirection::angle;
+    const bool are_bytes = std::is_same_v<T, std::uint8_t> && work_.out.channels == 1 &&
+                           !is_angle && work_.range_ == full_range(Depth::u8);
+    const double limit = high();
+    for_rows(out, threads, [&](int y) {
+      auto* const bytes = row_of<std::uint8_t>(out, y);
+      if (are_bytes && options().low) {
+        const std::uint8_t* row = marks.row(y);
+        for (int x = 0; x < out.width; ++x) bytes[x] = row[x] == 2 ? 255 : 0;
+        return;
+      }
+      if (are_bytes && !options().thin)
+        return responses.take_bytes(out.top + y, options().threshold ? &limit : nullptr, bytes);
       static thread_local std::vector<double> answers;
       if (options().low)
         answers.resize(std::size_t(out.width));  // the marks decide
       else
-        take_answers<T>(in, out.top + y, answers);
-      const bool is_angle = options().direction == EdgeDirection::angle;
+        take_answers<T>(responses, in, out.top + y, answers);
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
         const bool is_edge = options().low         ? marks.row(y)[x] == 2
-                             : options().threshold ? answer >= high
+                             : options().threshold ? answer >= limit
                                                    : answer > 0.5 / 255 * work_.range_;
-        answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
+        answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses.angle(x, out.top + y) : 1);
       }
       store<T>(answers.data(), plane, alpha_row<T>(in, out.top + y), out.width, row_of<T>(out, y));
     });
   }
+
+  double low() const { return options().low.value_or(0) / 255 * work_.range_; }
+  double high() const { return options().threshold.value_or(0) / 255 * work_.range_; }
+  /// Thin answers below all thresholds are black; the division by alpha comes first.
+  double least() const { return work_.has_alpha() ? 0 : options().low ? low() : high(); }
 
   /// The row of the picture in which alpha of row y of the result lies; null where there is none,
   /// or it lies outside the picture, where all is opaque.
@@ -360,14 +470,16 @@ class EdgeWork::EdgeWorker final : public Worker {
 
   /// answers = those in row y of the result, divided by alpha.
   template <class T>
-  void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
-    if (!options().thin) responses_.take_answers(y, answers);
+  void take_answers(const EdgeResponses& responses, BandView<const std::byte> in, int y,
+                    std::vector<double>& answers) const {
     answers.resize(std::size_t(work_.out.width));
-    // Answers below all thresholds are black; the division by alpha comes first.
-    const double threshold = options().low.value_or(options().threshold.value_or(0));
-    const double least = work_.has_alpha() ? 0 : threshold / 255 * work_.range_;
-    for (int x = 0; options().thin && x < work_.out.width; ++x)
-      answers[std::size_t(x)] = responses_.thin_answer(x, y, least);
+    if (!options().thin)
+      responses.take_answers(y, answers);
+    else if (responses.has_thin_rows())
+      std::copy_n(responses.thin_row(y, least()), work_.out.width, answers.data());
+    else
+      for (int x = 0; x < work_.out.width; ++x)
+        answers[std::size_t(x)] = responses.thin_answer(x, y, least());
     const T* row = alpha_row<T>(in, y);
     for (int x = 0; row && x < work_.out.width; ++x) {
       const double alpha = alpha_at(row, x);
@@ -395,6 +507,8 @@ class EdgeWork::EdgeWorker final : public Worker {
   void to_floats(const T* from, int width, int plane, float* to) const {
     const int channels = work_.in.channels;
     const bool is_luma = !options().color && channels > 1;
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+      if (is_luma && channels == 3) return weighted_row(from, kLumaShares, 10000, width, to);
     const double full = full_range(work_.in.depth);
     for (int x = 0; x < width; ++x, from += channels) {
       const double value = is_luma ? luma_of(from) : double(from[plane]);
@@ -402,12 +516,8 @@ class EdgeWork::EdgeWorker final : public Worker {
     }
   }
 
-  int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
-
   const EdgeWork& work_;
-  std::vector<std::unique_ptr<Worker>> masks_;
-  EdgeResponses responses_;
-  Image floats_;
+  std::vector<std::unique_ptr<Finder>> finders_;  ///< by thread
 };
 
 std::unique_ptr<Worker> EdgeWork::make_worker() const {
