@@ -248,16 +248,18 @@ void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector
   for (; x < n; ++x) unsure.push_back(x);
 }
 
-void mark_row(const float* answers, float low, float high, int n, std::uint8_t* marks) {
+void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
+              std::uint8_t high_mark, int n, std::uint8_t* marks) {
   int x = 0;
-  const Vector one = hn::Set(df, 1), lower = hn::Set(df, low), upper = hn::Set(df, high);
+  const Vector lower = hn::Set(df, low), upper = hn::Set(df, high);
+  const Vector weak = hn::Set(df, low_mark), strong = hn::Set(df, high_mark);
   for (; x + lanes() <= n; x += lanes()) {
     const Vector answer = hn::LoadU(df, answers + x);
-    const Vector mark = hn::Add(hn::IfThenElseZero(hn::Ge(answer, lower), one),
-                                hn::IfThenElseZero(hn::Ge(answer, upper), one));
+    const Vector mark = hn::IfThenElse(hn::Ge(answer, upper), strong,
+                                       hn::IfThenElseZero(hn::Ge(answer, lower), weak));
     hn::StoreU(hn::DemoteTo(d8, hn::ConvertTo(d32, mark)), d8, marks + x);
   }
-  for (; x < n; ++x) marks[x] = std::uint8_t(int(answers[x] >= low) + int(answers[x] >= high));
+  for (; x < n; ++x) marks[x] = answers[x] >= high ? high_mark : answers[x] >= low ? low_mark : 0;
 }
 
 }  // namespace
@@ -297,8 +299,9 @@ void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector
   HWY_DYNAMIC_DISPATCH(thin_row)(rows, least, n, thin, unsure);
 }
 
-void mark_row(const float* answers, float low, float high, int n, std::uint8_t* marks) {
-  HWY_DYNAMIC_DISPATCH(mark_row)(answers, low, high, n, marks);
+void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
+              std::uint8_t high_mark, int n, std::uint8_t* marks) {
+  HWY_DYNAMIC_DISPATCH(mark_row)(answers, low, high, low_mark, high_mark, n, marks);
 }
 
 }  // namespace convfilt

@@ -49,7 +49,8 @@ struct ThinRows {
 /// precision cannot tell, and those near the row's ends, are added to `unsure` instead.
 void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure);
 
-/// marks[x] = 0, 1 from `low` on, 2 from `high` on.
-void mark_row(const float* answers, float low, float high, int n, std::uint8_t* marks);
+/// marks[x] = 0, low_mark from `low` on, high_mark from `high` on.
+void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
+              std::uint8_t high_mark, int n, std::uint8_t* marks);
 
 }  // namespace convfilt

@@ -15,6 +15,7 @@
 #include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/cpu/row_buffer.hpp"
 #include "kernels/registry.hpp"
+#include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/bands.hpp"
@@ -211,43 +212,10 @@ class EdgeResponses {
   int top_ = 0, rows_ = 0;
 };
 
-/// Which samples of a plane are edges, with a low threshold.
-class Hysteresis {
- public:
-  Hysteresis(int width, int height)
-      : width_(width), height_(height), marks_(std::size_t(width) * std::size_t(height)) {}
+/// What an edge with a low threshold is marked as, as shares of the range, until it is followed.
+constexpr double kLowMark = 0.25, kHighMark = 0.5;
 
-  /// The row's marks: 0, 1 from the low threshold on, 2 from the high one on.
-  std::uint8_t* row(int y) { return marks_.data() + std::ptrdiff_t(y) * width_; }
-
-  static constexpr std::int64_t kBytesPerPixel = 1 + sizeof(std::pair<int, int>);
-
-  /// Marks as 2 all that touch a 2, at sides or corners, by way of others.
-  void follow() {
-    std::deque<std::pair<int, int>> found;  // a vector may double when it is full
-    for (int y = 0; y < height_; ++y) {
-      std::uint8_t* const end = row(y + 1);
-      for (std::uint8_t* at = row(y); (at = std::find(at, end, 2)) != end; ++at) {
-        found.emplace_back(int(at - row(y)), y);
-        while (!found.empty()) {
-          const auto [u, v] = found.back();
-          found.pop_back();
-          for (int j = std::max(v - 1, 0); j <= std::min(v + 1, height_ - 1); ++j)
-            for (int i = std::max(u - 1, 0); i <= std::min(u + 1, width_ - 1); ++i)
-              if (row(j)[i] == 1) {
-                row(j)[i] = 2;
-                found.emplace_back(i, j);
-              }
-        }
-      }
-    }
-  }
-
- private:
-  int width_, height_;
-  std::vector<std::uint8_t> marks_;
-};
-
+/// With a low threshold the result has marks instead of edges: FollowedWork follows them.
 class EdgeWork final : public Work {
  public:
   static constexpr int kAlpha = 3;  ///< the channel
@@ -263,37 +231,26 @@ class EdgeWork final : public Work {
       window.height += 2;
       window.lead_y += 1;
     }
-    if (edges.options.low && why_whole.empty())
-      why_whole = "edges are followed through the whole picture";
     for (const Mask& mask : edges.masks) {
       const Problem problem =
           convolver_.problem_of({in.width, in.height, 1, Depth::f32}, mask, place.border_value);
       masks_.emplace_back(problem, 1, 0, planes() * int(edges.masks.size()), place);
       if (masks_.back().is_whole()) why_whole = masks_.back().why_whole;
     }
-    // Angles of edges that are followed need the responses of the whole picture.
-    const bool in_bands = edges.options.low && edges.options.direction != EdgeDirection::angle &&
-                          place.why_whole.empty() &&
-                          std::ranges::none_of(masks_, &MaskWork::is_whole);
     for (MaskWork& mask : masks_) {
-      if (!in_bands) mask.why_whole = why_whole;
-      if (!mask.is_whole()) convolver_.note(mask.problem());
+      mask.why_whole = why_whole;
+      if (!is_whole()) convolver_.note(mask.problem());
     }
   }
 
   Needs needs(int rows) const override {
     constexpr std::int64_t kFloat = sizeof(float);
     const auto responses = std::int64_t(masks_.size()) + 1;
+    // The picture's floats, the responses and answers, and a plan's rows of them.
+    if (!is_whole())
+      return {kFloat * in.width * (std::min(band_step(), rows) + window.height) * (responses + 2)};
     const std::int64_t pixels = std::int64_t{out.width} * out.height;
-    Needs needs;
-    if (edges_.options.low) needs.buffers = pixels * Hysteresis::kBytesPerPixel;
-    if (!masks_[0].is_whole()) {
-      // The picture's floats, the responses and answers, and a plan's rows of them.
-      needs.buffers += crew() * kFloat * in.width * (std::min(band_step(), rows) + window.height) *
-                       (responses + 2);
-      return needs;
-    }
-    needs.buffers += kFloat * (std::int64_t{in.width} * in.height + pixels * responses);
+    Needs needs{kFloat * (std::int64_t{in.width} * in.height + pixels * responses)};
     if (masks_.size() > 1) convolver_.next_picture();
     for (const MaskWork& mask : masks_) needs.plans += mask.plan_bytes();
     return needs;
@@ -306,10 +263,6 @@ class EdgeWork final : public Work {
 
   bool has_alpha() const { return in.channels > kAlpha; }
   int threads() const { return is_whole() ? convolver_.options().request.threads : 1; }
-  /// Threads that each filter bands of their own.
-  int crew() const {
-    return is_whole() && !masks_[0].is_whole() ? cpu::threads_or_all(threads()) : 1;
-  }
   int planes() const { return edges_.options.color ? std::min(in.channels, 3) : 1; }
 
   /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
@@ -327,11 +280,8 @@ class EdgeWork final : public Work {
 
 class EdgeWork::EdgeWorker final : public Worker {
  public:
-  explicit EdgeWorker(const EdgeWork& work) : work_(work) {
-    for (int i = 0; i < work.crew(); ++i) {
-      finders_.push_back(std::make_unique<Finder>(work));
-      for (const MaskWork& mask : work.masks_) finders_[i]->masks.push_back(mask.make_worker());
-    }
+  explicit EdgeWorker(const EdgeWork& work) : work_(work), responses_(work.edges_, work.out) {
+    for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
   }
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
@@ -339,108 +289,56 @@ class EdgeWork::EdgeWorker final : public Worker {
     for (int step = 0; step < steps; ++step)
       for (int plane = 0; plane < work_.planes(); ++plane)
         with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-          const auto [first, end] = part(out.height, step, steps);
-          find<T>(in, rows_of(out, first, end - first), plane);
+          const auto first = [&](int i) { return int(std::int64_t{out.height} * i / steps); };
+          find<T>(in, rows_of(out, first(step), first(step + 1) - first(step)), plane);
         });
   }
 
  private:
-  /// What a thread needs to filter a band.
-  struct Finder {
-    explicit Finder(const EdgeWork& work) : responses(work.edges_, work.out) {}
-    std::vector<std::unique_ptr<Worker>> masks;
-    EdgeResponses responses;
-    Image floats;
-  };
-
   const EdgeOptions& options() const { return work_.edges_.options; }
 
-  /// Rows [first, end) of one of nearly equal parts.
-  static std::pair<int, int> part(int rows, int index, int count) {
-    const auto first = [&](int i) { return int(std::int64_t{rows} * i / count); };
-    return {first(index), first(index + 1)};
-  }
-
-  /// Responses, and answers if edges are thin, for such rows of the result.
+  /// Takes the responses in the rows of `out`, and answers if edges are thin.
   template <class T>
-  void respond(Finder& own, BandView<const std::byte> in, int top, int rows, int plane,
-               int threads) const {
+  void respond(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
     const int margin = options().thin ? 1 : 0;
-    const int first = std::max(top - margin, 0);
-    EdgeResponses& responses = own.responses;
-    responses.take(first, std::min(top + rows + margin, work_.out.height) - first);
-    const MaskWork& mask = work_.masks_[0];
-    if (mask.is_whole() && own.masks.size() > 1) work_.convolver_.next_picture();
+    const int top = std::max(out.top - margin, 0);
+    responses_.take(top, std::min(out.top + out.height + margin, work_.out.height) - top);
+    if (work_.is_whole() && masks_.size() > 1) work_.convolver_.next_picture();
     const BandView<const std::byte> floats = converted(
-        mask, in, responses.answers(), threads, 1, Depth::f32, own.floats,
+        work_.masks_[0], in, responses_.answers(), work_.threads(), 1, Depth::f32, floats_,
         [&](const std::byte* row, std::byte* to) {
           to_floats(reinterpret_cast<const T*>(row), in.width, plane, reinterpret_cast<float*>(to));
         });
-    for (std::size_t k = 0; k < own.masks.size(); ++k)
-      own.masks[k]->push(floats, responses.plane(k));
+    for (std::size_t k = 0; k < masks_.size(); ++k) masks_[k]->push(floats, responses_.plane(k));
     if (options().thin)
-      for_rows(responses.answers(), threads,
-               [&](int y) { responses.keep_answers(first + y, least()); });
-  }
-
-  template <class T>
-  void mark(const Finder& own, BandView<const std::byte> in, int y, std::uint8_t* marks) const {
-    const EdgeResponses& responses = own.responses;
-    if (options().thin && !work_.has_alpha() && responses.has_thin_rows()) {
-      mark_row(responses.thin_row(y, least()), least_float(low()), least_float(high()),
-               work_.out.width, marks);
-      return;
-    }
-    static thread_local std::vector<double> answers;
-    take_answers<T>(responses, in, y, answers);
-    for (int x = 0; x < work_.out.width; ++x) {
-      const double answer = answers[std::size_t(x)];
-      marks[x] = std::uint8_t(answer >= high() ? 2 : answer >= low() ? 1 : 0);
-    }
+      for_rows(responses_.answers(), work_.threads(),
+               [&](int y) { responses_.keep_answers(top + y, least()); });
   }
 
   template <class T>
   void find(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
-    const int threads = work_.threads();
-    Hysteresis marks(options().low ? out.width : 0, out.height);
-    if (work_.crew() == 1) respond<T>(*finders_[0], in, out.top, out.height, plane, threads);
-    if (options().low && work_.crew() == 1) {
-      for_rows(out, threads, [&](int y) { mark<T>(*finders_[0], in, out.top + y, marks.row(y)); });
-    } else if (options().low) {
-      const int parts = (out.height - 1) / work_.band_step() + 1;
-      cpu::parallel_for(parts, work_.crew(), [&](int worker, int index) {
-        Finder& own = *finders_[std::size_t(worker)];
-        const auto [first, end] = part(out.height, index, parts);
-        respond<T>(own, in, first, end - first, plane, 1);
-        for (int y = first; y < end; ++y) mark<T>(own, in, y, marks.row(y));
-      });
-    }
-    if (options().low) marks.follow();
-    const EdgeResponses& responses = finders_[0]->responses;
+    respond<T>(in, out, plane);
     const bool is_angle = options().direction == EdgeDirection::angle;
-    const bool are_bytes = std::is_same_v<T, std::uint8_t> && work_.out.channels == 1 &&
-                           !is_angle && work_.range_ == full_range(Depth::u8);
+    const bool are_bytes = std::is_same_v<T, std::uint8_t> && work_.out.channels == 1 && !is_angle;
     const double limit = high();
-    for_rows(out, threads, [&](int y) {
+    for_rows(out, work_.threads(), [&](int y) {
       auto* const bytes = row_of<std::uint8_t>(out, y);
-      if (are_bytes && options().low) {
-        const std::uint8_t* row = marks.row(y);
-        for (int x = 0; x < out.width; ++x) bytes[x] = row[x] == 2 ? 255 : 0;
-        return;
-      }
-      if (are_bytes && !options().thin)
-        return responses.take_bytes(out.top + y, options().threshold ? &limit : nullptr, bytes);
+      if (are_bytes && options().low && options().thin && responses_.has_thin_rows())
+        return mark_row(responses_.thin_row(out.top + y, least()), least_float(low()),
+                        least_float(limit), to_sample<std::uint8_t>(kLowMark * work_.range_),
+                        to_sample<std::uint8_t>(kHighMark * work_.range_), out.width, bytes);
+      if (are_bytes && !options().low && !options().thin)
+        return responses_.take_bytes(out.top + y, options().threshold ? &limit : nullptr, bytes);
       static thread_local std::vector<double> answers;
-      if (options().low)
-        answers.resize(std::size_t(out.width));  // the marks decide
-      else
-        take_answers<T>(responses, in, out.top + y, answers);
+      take_answers<T>(in, out.top + y, answers);
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
-        const bool is_edge = options().low         ? marks.row(y)[x] == 2
-                             : options().threshold ? answer >= limit
-                                                   : answer > 0.5 / 255 * work_.range_;
-        answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses.angle(x, out.top + y) : 1);
+        const bool is_edge =
+            options().threshold ? answer >= limit : answer > 0.5 / 255 * work_.range_;
+        if (options().low)
+          answer = work_.range_ * (is_edge ? kHighMark : answer >= low() ? kLowMark : 0);
+        else
+          answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
       }
       store<T>(answers.data(), plane, alpha_row<T>(in, out.top + y), out.width, row_of<T>(out, y));
     });
@@ -470,16 +368,15 @@ class EdgeWork::EdgeWorker final : public Worker {
 
   /// answers = those in row y of the result, divided by alpha.
   template <class T>
-  void take_answers(const EdgeResponses& responses, BandView<const std::byte> in, int y,
-                    std::vector<double>& answers) const {
+  void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
     answers.resize(std::size_t(work_.out.width));
     if (!options().thin)
-      responses.take_answers(y, answers);
-    else if (responses.has_thin_rows())
-      std::copy_n(responses.thin_row(y, least()), work_.out.width, answers.data());
+      responses_.take_answers(y, answers);
+    else if (responses_.has_thin_rows())
+      std::copy_n(responses_.thin_row(y, least()), work_.out.width, answers.data());
     else
       for (int x = 0; x < work_.out.width; ++x)
-        answers[std::size_t(x)] = responses.thin_answer(x, y, least());
+        answers[std::size_t(x)] = responses_.thin_answer(x, y, least());
     const T* row = alpha_row<T>(in, y);
     for (int x = 0; row && x < work_.out.width; ++x) {
       const double alpha = alpha_at(row, x);
@@ -517,12 +414,143 @@ class EdgeWork::EdgeWorker final : public Worker {
   }
 
   const EdgeWork& work_;
-  std::vector<std::unique_ptr<Finder>> finders_;  ///< by thread
+  std::vector<std::unique_ptr<Worker>> masks_;
+  EdgeResponses responses_;
+  Image floats_;
 };
 
 std::unique_ptr<Worker> EdgeWork::make_worker() const {
   return std::make_unique<EdgeWorker>(*this);
 }
+
+/// Edges with a low threshold: those that touch one above the high threshold.
+class FollowedWork final : public Work {
+ public:
+  FollowedWork(const Shape& shape, const Edges& edges, const Place& place)
+      : FollowedWork(std::make_unique<EdgeWork>(shape, marks_of(edges), place), place.convolver) {
+    range_ = full_range(place.picture_depth) * place.unit;
+    if (edges.options.direction != EdgeDirection::angle) return;
+    Edges angles = edges;
+    angles.options.threshold = std::exchange(angles.options.low, std::nullopt);
+    angles_ = std::make_unique<EdgeWork>(shape, angles, place);
+  }
+
+  Needs needs(int rows) const override {
+    Needs needs = marks_->needs(rows);
+    if (!marks_->is_whole()) needs.buffers *= cpu::threads_or_all(threads());
+    needs.buffers += std::int64_t{out.width} * out.height * std::int64_t(sizeof(Pixel));
+    if (angles_) needs.buffers += bytes_of(out);
+    return needs;
+  }
+
+  const Work* in_bands() const override {
+    return marks_->is_whole() || angles_ ? nullptr : marks_.get();
+  }
+
+  void complete(PictureView<std::byte> picture) const override {
+    with_depth(out.depth, [&]<class T>(TypeTag<T>) {
+      for (int channel = 0; channel < std::min(out.channels, 3); ++channel)
+        follow<T>(picture, channel);
+    });
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<FollowedWorker>(*this);
+  }
+
+ private:
+  using Pixel = std::pair<int, int>;
+
+  class FollowedWorker final : public Worker {
+   public:
+    explicit FollowedWorker(const FollowedWork& work) : work_(work) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      filter(*work_.marks_, in, out);
+      work_.complete(out);
+      if (!work_.angles_) return;
+      Image angles(out.width, out.height, out.channels, work_.out.depth);
+      filter(*work_.angles_, in, {angles.view(), 0});
+      with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
+        for_rows(out, work_.threads(), [&](int y) {
+          const T* angle = row_of<T>(angles.view(), y);
+          T* to = row_of<T>(out, y);
+          for (int i = 0; i < out.width * out.channels; ++i)
+            if (to[i] != T(0)) to[i] = angle[i];
+        });
+      });
+    }
+
+   private:
+    void filter(const Work& work, BandView<const std::byte> in, BandView<std::byte> out) const {
+      if (work.is_whole()) return work.make_worker()->push(in, out);
+      constexpr int kRows = 64;
+      const auto start = Clock::now();
+      const int parts = (out.height - 1) / kRows + 1;
+      std::vector<std::unique_ptr<Worker>> workers(
+          std::size_t(cpu::threads_or_all(work_.threads())));
+      cpu::parallel_for(parts, int(workers.size()), [&](int thread, int part) {
+        std::unique_ptr<Worker>& worker = workers[std::size_t(thread)];
+        if (!worker) worker = work.make_worker();
+        const int first = part * kRows;
+        worker->push(in, rows_of(out, first, std::min(kRows, out.height - first)));
+      });
+      work_.convolver_.add_bands(ms_since(start), parts);
+    }
+
+    const FollowedWork& work_;
+  };
+
+  FollowedWork(std::unique_ptr<EdgeWork> marks, Convolver& convolver)
+      : Work(*marks), convolver_(convolver), marks_(std::move(marks)) {
+    if (why_whole.empty()) why_whole = "edges are followed through the whole picture";
+  }
+
+  static Edges marks_of(Edges edges) {
+    if (edges.options.direction == EdgeDirection::angle)
+      edges.options.direction = EdgeDirection::both;
+    return edges;
+  }
+
+  int threads() const { return convolver_.options().request.threads; }
+
+  /// Makes white what touches a high mark, at sides or corners, by way of others, and black all
+  /// else.
+  template <class T>
+  void follow(PictureView<std::byte> picture, int channel) const {
+    const T white = to_sample<T>(range_), high = to_sample<T>(kHighMark * range_),
+            low = to_sample<T>(kLowMark * range_);
+    const auto at = [&](int x, int y) -> T& {
+      return row_of<T>(picture, y)[std::ptrdiff_t(x) * picture.channels + channel];
+    };
+    std::deque<Pixel> found;  // a vector may double when it is full
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width; ++x) {
+        if (at(x, y) != high) continue;
+        at(x, y) = white;
+        found.emplace_back(x, y);
+        while (!found.empty()) {
+          const auto [u, v] = found.back();
+          found.pop_back();
+          for (int j = std::max(v - 1, 0); j <= std::min(v + 1, picture.height - 1); ++j)
+            for (int i = std::max(u - 1, 0); i <= std::min(u + 1, picture.width - 1); ++i) {
+              T& mark = at(i, j);
+              if (mark != low && mark != high) continue;
+              mark = white;
+              found.emplace_back(i, j);
+            }
+        }
+      }
+    for_rows(picture, threads(), [&](int y) {
+      for (int x = 0; x < picture.width; ++x)
+        if (at(x, y) == low) at(x, y) = T(0);
+    });
+  }
+
+  Convolver& convolver_;
+  std::unique_ptr<EdgeWork> marks_, angles_;
+  double range_ = 0;
+};
 
 /// Edges of 8-bit pictures by two masks of whole weights, without floats between.
 class GradientWorker final : public Worker {
@@ -625,7 +653,11 @@ class EdgeFilter final : public Filter {
   bool takes_luma() const override { return !edges_.options.color; }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
-    auto work = std::make_unique<EdgeWork>(in, edges_, place);
+    std::unique_ptr<Work> work;
+    if (edges_.options.low)
+      work = std::make_unique<FollowedWork>(in, edges_, place);
+    else
+      work = std::make_unique<EdgeWork>(in, edges_, place);
     std::vector<std::string> names;
     for (const Mask& mask : masks_)
       if (names.empty() || names.back() != mask.name) names.push_back(mask.name);
