@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <numbers>
 #include <string>
@@ -520,31 +521,43 @@ class FollowedWork final : public Work {
   void follow(PictureView<std::byte> picture, int channel) const {
     const T white = to_sample<T>(range_), high = to_sample<T>(kHighMark * range_),
             low = to_sample<T>(kLowMark * range_);
-    const auto at = [&](int x, int y) -> T& {
-      return row_of<T>(picture, y)[std::ptrdiff_t(x) * picture.channels + channel];
+    const std::ptrdiff_t step = picture.channels;
+    const auto row = [&](int y) { return row_of<T>(picture, y) + channel; };
+    // Calls body(x) where the row has the mark.
+    const auto for_marks = [&](T mark, int y, const auto& body) {
+      if constexpr (std::is_same_v<T, std::uint8_t>) {
+        T *const begin = row(y), *at = begin;
+        for (; step == 1; ++at) {
+          at = static_cast<T*>(std::memchr(at, mark, std::size_t(begin + picture.width - at)));
+          if (!at) return;
+          body(int(at - begin));
+        }
+      }
+      for (int x = 0; x < picture.width; ++x)
+        if (row(y)[x * step] == mark) body(x);
     };
     std::deque<Pixel> found;  // a vector may double when it is full
     for (int y = 0; y < picture.height; ++y)
-      for (int x = 0; x < picture.width; ++x) {
-        if (at(x, y) != high) continue;
-        at(x, y) = white;
+      for_marks(high, y, [&](int x) {
+        row(y)[x * step] = white;
         found.emplace_back(x, y);
         while (!found.empty()) {
           const auto [u, v] = found.back();
           found.pop_back();
-          for (int j = std::max(v - 1, 0); j <= std::min(v + 1, picture.height - 1); ++j)
-            for (int i = std::max(u - 1, 0); i <= std::min(u + 1, picture.width - 1); ++i) {
-              T& mark = at(i, j);
+          const int left = std::max(u - 1, 0), right = std::min(u + 1, picture.width - 1);
+          for (int j = std::max(v - 1, 0); j <= std::min(v + 1, picture.height - 1); ++j) {
+            T* const marks = row(j);
+            for (int i = left; i <= right; ++i) {
+              T& mark = marks[i * step];
               if (mark != low && mark != high) continue;
               mark = white;
               found.emplace_back(i, j);
             }
+          }
         }
-      }
-    for_rows(picture, threads(), [&](int y) {
-      for (int x = 0; x < picture.width; ++x)
-        if (at(x, y) == low) at(x, y) = T(0);
-    });
+      });
+    for_rows(picture, threads(),
+             [&](int y) { for_marks(low, y, [&](int x) { row(y)[x * step] = T(0); }); });
   }
 
   Convolver& convolver_;
