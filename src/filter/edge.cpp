@@ -565,10 +565,12 @@ class FollowedWork final : public Work {
   double range_ = 0;
 };
 
-/// Edges of 8-bit pictures by two masks of whole weights, without floats between.
+/// Answers for 8-bit pictures to masks of whole weights, without floats between. Taps are those of
+/// kernels/cpu/gradient_rows.hpp.
+template <class Taps>
 class GradientWorker final : public Worker {
  public:
-  GradientWorker(const Problem& whole, const std::vector<GradientTap>& taps)
+  GradientWorker(const Problem& whole, const Taps& taps)
       : taps_(taps),
         lead_y_(whole.lead_y()),
         source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
@@ -588,25 +590,26 @@ class GradientWorker final : public Worker {
   }
 
  private:
-  const std::vector<GradientTap>& taps_;
+  const Taps& taps_;
   int lead_y_;
   SourceRows<std::uint8_t> source_;
   cpu::RowBuffer<std::uint8_t> gathered_;
   std::vector<const std::uint8_t*> rows_;  ///< the rows under the mask
 };
 
+template <class Taps>
 class GradientWork final : public Work {
  public:
-  GradientWork(const Problem& whole, std::vector<GradientTap> taps)
+  GradientWork(const Problem& whole, Taps taps)
       : Work(whole, ""), whole_(whole), taps_(std::move(taps)) {}
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<GradientWorker>(whole_, taps_);
+    return std::make_unique<GradientWorker<Taps>>(whole_, taps_);
   }
 
  private:
   Problem whole_;
-  std::vector<GradientTap> taps_;
+  Taps taps_;
 };
 
 class EdgeFilter final : public Filter {
@@ -679,13 +682,18 @@ class EdgeFilter final : public Filter {
                             (is_one ? "1 channel" : "3 channels") + " in f32" +
                             (in.channels > EdgeWork::kAlpha ? ", multiplied by alpha" : "") +
                             ", with " + listed(names));
-    if (is_plain() && edges_.options.kind == EdgeKind::gradient &&
-        (in.channels == 1 || (in.channels == 3 && edges_.options.color)) && in.depth == Depth::u8 &&
-        !work->is_whole() && edges_.divisors == std::vector<double>{1, 1}) {
-      std::vector<GradientTap> taps = gradient_taps(edges_.masks[0], edges_.masks[1], in.channels);
-      if (!taps.empty())
-        return std::make_unique<GradientWork>(
-            place.convolver.problem_of(in, edges_.masks[0], place.border_value), std::move(taps));
+    const bool takes_samples = in.depth == Depth::u8 && !work->is_whole() &&
+                               (in.channels == 1 || (in.channels == 3 && edges_.options.color));
+    if (takes_samples && is_plain() &&
+        std::ranges::all_of(edges_.divisors, [](double divisor) { return divisor == 1; })) {
+      const auto made_of = [&](auto taps) -> std::unique_ptr<Work> {
+        if (taps.empty()) return std::move(work);
+        const Problem whole = place.convolver.problem_of(in, edges_.masks[0], place.border_value);
+        return std::make_unique<GradientWork<decltype(taps)>>(whole, std::move(taps));
+      };
+      if (edges_.combine == Combine::max) return made_of(whole_taps(edges_.masks, in.channels));
+      if (edges_.combine == Combine::length && edges_.masks.size() == 2)
+        return made_of(gradient_taps(edges_.masks[0], edges_.masks[1], in.channels));
     }
     return work;
   }
@@ -695,7 +703,7 @@ class EdgeFilter final : public Filter {
       return "several masks are combined on the CPU, but for two without offset by length";
     if (!edges_.options.color)
       return "edges of luma are computed on the CPU; --color takes the GPU";
-    if (!is_plain())
+    if (!is_plain() || edges_.combine != Combine::length)
       return "--thin, --threshold, angles, and compass masks are computed on the CPU";
     return "";
   }
@@ -735,11 +743,11 @@ class EdgeFilter final : public Filter {
     return std::ranges::any_of(edges_.offsets, [](double offset) { return offset != 0; });
   }
 
-  /// Whether answers are the samples, up to rounding, and there are two masks at most.
+  /// Whether answers are the samples, up to rounding, and no response has an offset.
   bool is_plain() const {
     const EdgeOptions& options = edges_.options;
     return !options.thin && !options.threshold && options.direction != EdgeDirection::angle &&
-           edges_.combine == Combine::length && !has_offsets();
+           !has_offsets();
   }
 
   std::vector<Mask> masks_;
