@@ -63,6 +63,28 @@ void gradient_row(const std::vector<GradientTap>& taps, const std::uint8_t* cons
   }
 }
 
+void largest_row(const std::vector<std::vector<WholeTap>>& masks, const std::uint8_t* const* rows,
+                 int n, std::uint8_t* out) {
+  const auto block = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    auto largest = hn::Set(d, -32768);
+    for (const std::vector<WholeTap>& taps : masks) {
+      auto sum = hn::Zero(d);
+      for (const WholeTap& tap : taps)
+        sum =
+            hn::Add(sum, hn::Mul(hn::PromoteTo(d, hn::LoadU(bytes, rows[tap.row] + x + tap.offset)),
+                                 hn::Set(d, tap.weight)));
+      largest = hn::Max(largest, sum);
+    }
+    hn::StoreU(hn::DemoteTo(bytes, largest), bytes, out + x);
+  };
+  const hn::ScalableTag<std::int16_t> wide;
+  const int lanes = int(hn::Lanes(wide));
+  int x = 0;
+  for (; x + lanes <= n; x += lanes) block(wide, x);
+  for (; x < n; ++x) block(hn::CappedTag<std::int16_t, 1>(), x);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt
@@ -71,17 +93,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convfilt {
 
+namespace {
+
+/// Whether the weights are whole, and responses stay within 16 bits.
+bool is_small(const Mask& mask) {
+  double sum = 0;
+  for (const double weight : mask.weights) {
+    if (weight != std::floor(weight)) return false;
+    sum += std::abs(weight);
+  }
+  return sum * 255 <= 32767;
+}
+
+bool have_one_size(const Mask& first, const Mask& second) {
+  return first.width == second.width && first.height == second.height;
+}
+
+}  // namespace
+
 std::vector<GradientTap> gradient_taps(const Mask& first, const Mask& second, int channels) {
-  const auto is_small = [](const Mask& mask) {
-    double sum = 0;
-    for (const double weight : mask.weights) {
-      if (weight != std::floor(weight)) return false;
-      sum += std::abs(weight);
-    }
-    return sum * 255 <= 32767;
-  };
-  if (first.width != second.width || first.height != second.height) return {};
-  if (!is_small(first) || !is_small(second)) return {};
+  if (!have_one_size(first, second) || !is_small(first) || !is_small(second)) return {};
   std::vector<GradientTap> taps;
   for (int j = 0; j < first.height; ++j) {
     for (int i = 0; i < first.width; ++i) {
@@ -92,11 +123,30 @@ std::vector<GradientTap> gradient_taps(const Mask& first, const Mask& second, in
   return taps;
 }
 
+std::vector<std::vector<WholeTap>> whole_taps(const std::vector<Mask>& masks, int channels) {
+  std::vector<std::vector<WholeTap>> all;
+  for (const Mask& mask : masks) {
+    if (!have_one_size(mask, masks[0]) || !is_small(mask)) return {};
+    std::vector<WholeTap>& taps = all.emplace_back();
+    for (int j = 0; j < mask.height; ++j)
+      for (int i = 0; i < mask.width; ++i)
+        if (const auto weight = std::int16_t(mask.weight(i, j)); weight != 0)
+          taps.push_back({j, i * channels, weight});
+  }
+  return all;
+}
+
 HWY_EXPORT(gradient_row);
+HWY_EXPORT(largest_row);
 
 void gradient_row(const std::vector<GradientTap>& taps, const std::uint8_t* const* rows, int n,
                   std::uint8_t* out) {
   HWY_DYNAMIC_DISPATCH(gradient_row)(taps, rows, n, out);
+}
+
+void gradient_row(const std::vector<std::vector<WholeTap>>& taps, const std::uint8_t* const* rows,
+                  int n, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(largest_row)(taps, rows, n, out);
 }
 
 }  // namespace convfilt

@@ -1,4 +1,5 @@
-/// Lengths of gradients of 8-bit pictures on the CPU: two masks of small whole weights in one pass.
+/// Answers to masks of small whole weights for 8-bit pictures on the CPU, in one pass: the length
+/// of a gradient, or the largest response.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +26,19 @@ std::vector<GradientTap> gradient_taps(const Mask& first, const Mask& second, in
 /// none beyond.
 void gradient_row(const std::vector<GradientTap>& taps, const std::uint8_t* const* rows, int n,
                   std::uint8_t* out);
+
+/// A weight of a mask, placed like those.
+struct WholeTap {
+  int row, offset;
+  std::int16_t weight;
+};
+
+/// The taps of each of some masks of one size, without those where the weight is 0. Empty where
+/// they are no such masks, or a response could leave 16 bits.
+std::vector<std::vector<WholeTap>> whole_taps(const std::vector<Mask>& masks, int channels);
+
+/// out[x] = the largest response, saturated; otherwise as above.
+void gradient_row(const std::vector<std::vector<WholeTap>>& taps, const std::uint8_t* const* rows,
+                  int n, std::uint8_t* out);
 
 }  // namespace convfilt

@@ -152,15 +152,21 @@ HWY_INLINE void shift_left_15_and_add(Vector value, Vector (&sum)[kRows][kWide])
   }
 }
 
-template <int kRows, int kWide>
+template <bool kFolds, int kRows, int kWide>
 HWY_INLINE void add_taps(const IntegerTaps& taps, int begin, int end,
                          const std::int32_t* const* sources, int x, Vector (&sum)[kRows][kWide]) {
   const std::int32_t* weights = taps.weights.data() + std::ptrdiff_t(begin) * kRows;
-  for (int t = begin; t < end; ++t, weights += kRows) {
+  constexpr int kStep = kFolds ? 2 : 1;
+  for (int t = begin; t < end; t += kStep, weights += kStep * kRows) {
     const std::int32_t* source = sources[t] + x;
     Vector pairs[kWide];
     CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kWide; ++v) pairs[v] = hn::LoadU(d32, source + v * lanes());
+    for (int v = 0; v < kWide; ++v) {
+      pairs[v] = hn::LoadU(d32, source + v * lanes());
+      // Two bytes leave 16 bits no carry.
+      if constexpr (kFolds)
+        pairs[v] = hn::Add(pairs[v], hn::LoadU(d32, sources[t + 1] + x + v * lanes()));
+    }
     CONVFILT_UNROLL_ALL
     for (int r = 0; r < kRows; ++r) {
       const Vector weight = hn::Set(d32, weights[r]);
@@ -178,10 +184,12 @@ HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const*
     set_all(finish.begin, sum);
   } else {
     set_all(hn::Zero(d32), sum);
-    add_taps(taps, 0, taps.high, sources, x, sum);
+    add_taps<false>(taps, 0, taps.high, sources, x, sum);
     shift_left_15_and_add(finish.begin, sum);
   }
-  add_taps(taps, taps.high, taps.count(), sources, x, sum);
+  const int single = taps.high + taps.folds;
+  add_taps<true>(taps, taps.high, single, sources, x, sum);
+  add_taps<false>(taps, single, taps.count(), sources, x, sum);
   CONVFILT_UNROLL_ALL
   for (int r = 0; r < kRows; ++r) {
     CONVFILT_UNROLL_ALL
@@ -374,38 +382,44 @@ std::int32_t pair_of(std::int32_t first, std::int32_t second) {
   return std::int32_t((std::uint32_t(second) << 16) | (std::uint32_t(first) & 0xffff));
 }
 
-// Adds the places where some output row has a weight other than zero. Zero weights would add
-// nothing to an integer sum.
-template <class Weight>
-void add_taps(IntegerTaps& taps, int width, int step, std::int32_t (*part)(std::int32_t),
-              Weight&& weight) {
-  std::vector<std::int32_t> pairs;
-  for (int slot = 0; slot < taps.slots; ++slot) {
-    for (int i = 0; i < width; ++i) {
-      pairs.clear();
-      for (int r = 0; r < taps.rows; ++r) {
-        pairs.push_back(pair_of(part(weight(i, 2 * slot - r)), part(weight(i, 2 * slot + 1 - r))));
-      }
-      if (std::all_of(pairs.begin(), pairs.end(), [](std::int32_t p) { return p == 0; })) continue;
-      taps.places.push_back({slot, i * step});
-      taps.weights.insert(taps.weights.end(), pairs.begin(), pairs.end());
-    }
-  }
-}
-
 }  // namespace
 
 IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int width, int height,
-                              int step, int rows) {
+                              int step, int rows, bool may_fold) {
   IntegerTaps taps;
   taps.rows = rows;
   taps.slots = (height + rows) / 2;
   const auto weight = [&](int i, int j) {
     return j < 0 || j >= height ? 0 : weights[std::size_t(j) * width + i];
   };
-  add_taps(taps, width, step, high_part, weight);
+  const auto pairs_at = [&](int slot, int i, std::int32_t (*part)(std::int32_t)) {
+    std::vector<std::int32_t> pairs;
+    for (int r = 0; r < rows; ++r)
+      pairs.push_back(pair_of(part(weight(i, 2 * slot - r)), part(weight(i, 2 * slot + 1 - r))));
+    return pairs;
+  };
+  // Adds a place if some output row has a weight other than zero there. Zero weights would add
+  // nothing to an integer sum.
+  const auto add = [&](int slot, int i, const std::vector<std::int32_t>& pairs) {
+    if (std::all_of(pairs.begin(), pairs.end(), [](std::int32_t p) { return p == 0; })) return;
+    taps.places.push_back({slot, i * step});
+    taps.weights.insert(taps.weights.end(), pairs.begin(), pairs.end());
+  };
+  for (int slot = 0; slot < taps.slots; ++slot)
+    for (int i = 0; i < width; ++i) add(slot, i, pairs_at(slot, i, high_part));
   taps.high = taps.count();
-  add_taps(taps, width, step, low_part, weight);
+  for (const bool folds : {true, false}) {
+    for (int slot = 0; slot < taps.slots; ++slot)
+      for (int i = 0; i < width; ++i) {
+        const int mirror = width - 1 - i;
+        const auto pairs = pairs_at(slot, i, low_part);
+        const bool is_folded = may_fold && i != mirror && pairs == pairs_at(slot, mirror, low_part);
+        if (is_folded != folds || (is_folded && i > mirror)) continue;
+        add(slot, i, pairs);
+        if (is_folded) add(slot, mirror, pairs);
+      }
+    if (folds) taps.folds = taps.count() - taps.high;
+  }
   return taps;
 }
 

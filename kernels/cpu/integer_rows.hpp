@@ -20,6 +20,7 @@ struct IntegerTaps {
   int rows = 1;   ///< output rows summed at once
   int slots = 1;  ///< pair rows that they read
   int high = 0;   ///< taps [0, high) are the weights' parts above 16 bits, in units of 2^15
+  int folds = 0;  ///< the first so many after them come in twos of equal weights
   std::vector<TapPlace> places;
   std::vector<std::int32_t> weights;  ///< `rows` pairs of weights for each place
 
@@ -27,9 +28,11 @@ struct IntegerTaps {
 };
 
 /// The taps for pairs of rows. Slot q holds source rows 2q and 2q + 1, and output row 0 begins at
-/// source row 0. `step` is the distance of horizontal neighbours in samples.
+/// source row 0. `step` is the distance of horizontal neighbours in samples. Columns of equal
+/// weights are folded if they may be: two samples are added before they are multiplied, so samples
+/// are bytes.
 IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int width, int height,
-                              int step, int rows);
+                              int step, int rows, bool may_fold = false);
 
 /// The weights of a row pass, for neighbours `step` samples apart.
 struct RowTaps {

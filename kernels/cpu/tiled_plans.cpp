@@ -288,7 +288,7 @@ std::unique_ptr<BandPlan> prepare_direct_bands(const Problem& problem, const Pla
       // multiply-adds by zero weights.
       constexpr int kHeightForFourRows = 7;
       IntegerTaps taps = taps_on_row_pairs(mask.weights, mask.width, mask.height, problem.channels,
-                                           mask.height < kHeightForFourRows ? 2 : 4);
+                                           mask.height < kHeightForFourRows ? 2 : 4, true);
       return std::make_unique<IntegerPlan>(problem, options, tiling(taps.slots, kFirstCache),
                                            std::vector<IntegerRowPass>{}, taps, mask.finish);
     } else {

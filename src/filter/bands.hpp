@@ -77,11 +77,11 @@ BandView<const std::byte> converted(const Work& work, BandView<const std::byte> 
       end = std::min(end, work.in.height);
     }
   }
-  if (made.width() != in.width || made.height() != end - first || made.channels() != channels) {
+  if (made.width() != in.width || made.height() < end - first || made.channels() != channels) {
     made = {};
     made = Image(in.width, end - first, channels, depth);
   }
-  const BandView<std::byte> view(made.view(), first);
+  const BandView<std::byte> view = rows_of(BandView(made.view(), first), 0, end - first);
   for_rows(view, threads, [&](int y) {
     body(in.row(row_index(in, first + y, work.border, work.in.height)), view.row(y));
   });

@@ -4,14 +4,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <numbers>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "kernels/backend/host/parallel.hpp"
+#include "kernels/cpu/edge_rows.hpp"
 #include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/cpu/row_buffer.hpp"
 #include "kernels/registry.hpp"
+#include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/bands.hpp"
@@ -35,6 +40,18 @@ Combine combine_of(EdgeKind kind) {
   return kind == EdgeKind::compass ? Combine::max : Combine::length;
 }
 
+Join join_of(const Edges& edges) {
+  constexpr Join kJoins[] = {Join::sum, Join::max, Join::length, Join::first_strongest};
+  return edges.options.kind == EdgeKind::compass ? Join::compass
+                                                 : kJoins[std::size_t(edges.combine)];
+}
+
+/// The least float that is not below.
+float least_float(double value) {
+  const auto nearest = float(value);
+  return double(nearest) < value ? std::nextafter(nearest, HUGE_VALF) : nearest;
+}
+
 bool opposite(double a, double b) {
   return (a < 0 && b > 0) || (a > 0 && b < 0);
 }
@@ -48,53 +65,57 @@ struct Slope {
 class EdgeResponses {
  public:
   EdgeResponses(const Edges& edges, const Shape& result)
-      : edges_(edges), result_(result), planes_(edges.masks.size()) {}
+      : edges_(edges), join_(join_of(edges)), result_(result), planes_(edges.masks.size()) {}
 
   /// Makes room for these rows.
   void take(int top, int rows) {
     top_ = top;
-    if (answers_.height() == rows) return;
+    rows_ = rows;
+    if (answers_.height() >= rows) return;
     for (Image& plane : planes_) plane = Image(result_.width, rows, 1, Depth::f32);
     answers_ = Image(result_.width, rows, 1, Depth::f32);
   }
 
-  BandView<std::byte> plane(std::size_t mask) { return {planes_[mask].view(), top_}; }
-  BandView<std::byte> answers() { return {answers_.view(), top_}; }
+  BandView<std::byte> plane(std::size_t mask) { return view_of(planes_[mask]); }
+  BandView<std::byte> answers() { return view_of(answers_); }
 
-  /// Keeps row y of the answers, for thin ones.
-  void keep_answers(int y) {
-    static thread_local std::vector<double> values;
-    take_answers(y, values);
-    std::ranges::copy(values, row_of<float>(answers_.view(), y - top_));
+  /// Keeps row y of the answers, for thin ones; those below `least` may differ, but stay below it.
+  void keep_answers(int y, double least) {
+    answer_row_from(least_float(least), join_, at_row(y), result_.width,
+                    row_of<float>(answers_.view(), y - top_));
   }
 
   /// values = the answers in row y.
   void take_answers(int y, std::vector<double>& values) const {
     values.resize(std::size_t(result_.width));
-    const bool is_compass = edges_.options.kind == EdgeKind::compass;
-    for (std::size_t k = 0; k < planes_.size(); ++k) {
-      const float* response = row_of<float>(planes_[k].view(), y - top_);
-      const double divisor = edges_.divisors[k], offset = edges_.offsets[k];
-      const auto join = [&](const auto& joined) {
-        for (std::size_t x = 0; x < values.size(); ++x)
-          values[x] = joined(values[x], response[x] / divisor + offset);
-      };
-      const bool is_length = edges_.combine == Combine::length;
-      if (k == 0 && is_length)
-        join([](double, double one) { return std::abs(one); });
-      else if (k == 0 && is_compass)
-        join([](double, double one) { return std::max(one, 0.0); });
-      else if (k == 0)
-        join([](double, double one) { return one; });
-      else if (is_length)
-        join([](double a, double b) { return std::sqrt(a * a + b * b); });
-      else if (edges_.combine == Combine::sum)
-        join([](double sum, double one) { return sum + one; });
-      else if (edges_.combine == Combine::max)
-        join([](double most, double one) { return std::max(most, one); });
-      else
-        join([](double most, double one) { return std::abs(one) > std::abs(most) ? one : most; });
-    }
+    answer_row(join_, at_row(y), result_.width, values.data());
+  }
+
+  /// The answers in row y as bytes, with a threshold unless it is null.
+  void take_bytes(int y, const double* threshold, std::uint8_t* bytes) const {
+    answer_bytes_row(join_, at_row(y), threshold, result_.width, bytes);
+  }
+
+  /// Whether thin answers are floats that are found row by row.
+  bool has_thin_rows() const {
+    return edges_.options.kind == EdgeKind::gradient && planes_.size() == 2;
+  }
+
+  /// Thin answers in row y.
+  const float* thin_row(int y, double least) const {
+    static thread_local std::vector<float> thin, nothing;
+    static thread_local std::vector<int> unsure;
+    thin.resize(std::size_t(result_.width));
+    nothing.assign(std::size_t(result_.width), 0);
+    unsure.clear();
+    const auto row = [&](int v) {
+      return has(0, v) ? row_of<float>(answers_.view(), v - top_) : nothing.data();
+    };
+    const Responses& responses = at_row(y);
+    convfilt::thin_row({row(y - 1), row(y), row(y + 1), responses[0], responses[1]},
+                       least_float(least), result_.width, thin.data(), unsure);
+    for (const int x : unsure) thin[std::size_t(x)] = float(thin_answer(x, y, least));
+    return thin.data();
   }
 
   /// The answer where an edge is thin; 0 beside it, and perhaps where it is below `least`.
@@ -124,6 +145,21 @@ class EdgeResponses {
   }
 
  private:
+  BandView<std::byte> view_of(Image& image) const {
+    PictureView<std::byte> view = image.view();
+    view.height = rows_;
+    return {view, top_};
+  }
+
+  const Responses& at_row(int y) const {
+    static thread_local Responses responses;
+    responses.clear();
+    for (std::size_t k = 0; k < planes_.size(); ++k)
+      responses.push_back(
+          {row_of<float>(planes_[k].view(), y - top_), edges_.divisors[k], edges_.offsets[k]});
+    return responses;
+  }
+
   bool has(int x, int y) const {
     return x >= 0 && y >= 0 && x < result_.width && y < result_.height;
   }
@@ -170,48 +206,17 @@ class EdgeResponses {
   }
 
   const Edges& edges_;
+  const Join join_;
   const Shape result_;
-  std::vector<Image> planes_;
+  std::vector<Image> planes_;  ///< they may have more rows
   Image answers_;
-  int top_ = 0;
+  int top_ = 0, rows_ = 0;
 };
 
-/// Which samples of a plane are edges, with a low threshold.
-class Hysteresis {
- public:
-  Hysteresis(int width, int height)
-      : width_(width), height_(height), marks_(std::size_t(width) * std::size_t(height)) {}
+/// What an edge with a low threshold is marked as, as shares of the range, until it is followed.
+constexpr double kLowMark = 0.25, kHighMark = 0.5;
 
-  /// The row's marks: 0, 1 from the low threshold on, 2 from the high one on.
-  std::uint8_t* row(int y) { return marks_.data() + std::ptrdiff_t(y) * width_; }
-
-  static constexpr std::int64_t kBytesPerPixel = 1 + sizeof(std::pair<int, int>);
-
-  /// Marks as 2 all that touch a 2, at sides or corners, by way of others.
-  void follow() {
-    std::deque<std::pair<int, int>> found;  // a vector may double when it is full
-    for (int y = 0; y < height_; ++y)
-      for (int x = 0; x < width_; ++x)
-        if (row(y)[x] == 2) {
-          found.emplace_back(x, y);
-          while (!found.empty()) {
-            const auto [u, v] = found.back();
-            found.pop_back();
-            for (int j = std::max(v - 1, 0); j <= std::min(v + 1, height_ - 1); ++j)
-              for (int i = std::max(u - 1, 0); i <= std::min(u + 1, width_ - 1); ++i)
-                if (row(j)[i] == 1) {
-                  row(j)[i] = 2;
-                  found.emplace_back(i, j);
-                }
-          }
-        }
-  }
-
- private:
-  int width_, height_;
-  std::vector<std::uint8_t> marks_;
-};
-
+/// With a low threshold the result has marks instead of edges: FollowedWork follows them.
 class EdgeWork final : public Work {
  public:
   static constexpr int kAlpha = 3;  ///< the channel
@@ -232,8 +237,6 @@ class EdgeWork final : public Work {
       window.height += 2;
       window.lead_y += 1;
     }
-    if (edges.options.low && why_whole.empty())
-      why_whole = "edges are followed through the whole picture";
     for (const Mask& mask : edges.masks) {
       const Problem problem =
           convolver_.problem_of({in.width, in.height, 1, Depth::f32}, mask, place.border_value);
@@ -254,7 +257,6 @@ class EdgeWork final : public Work {
       return {kFloat * in.width * (std::min(band_step(), rows) + window.height) * (responses + 2)};
     const std::int64_t pixels = std::int64_t{out.width} * out.height;
     Needs needs{kFloat * (std::int64_t{in.width} * in.height + pixels * responses)};
-    if (edges_.options.low) needs.buffers += pixels * Hysteresis::kBytesPerPixel;
     if (masks_.size() > 1) convolver_.next_picture();
     for (const MaskWork& mask : masks_) needs.plans += mask.plan_bytes();
     return needs;
@@ -266,6 +268,7 @@ class EdgeWork final : public Work {
   class EdgeWorker;
 
   bool has_alpha() const { return in.channels > kAlpha; }
+  int threads() const { return is_whole() ? convolver_.options().request.threads : 1; }
   int planes() const { return edges_.options.color ? std::min(in.channels, 3) : 1; }
 
   /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
@@ -288,59 +291,60 @@ class EdgeWork::EdgeWorker final : public Worker {
   }
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    const int step = work_.is_whole() ? out.height : work_.band_step();
-    for (int y = 0; y < out.height; y += step)
+    const int steps = work_.is_whole() ? 1 : (out.height - 1) / work_.band_step() + 1;
+    for (int step = 0; step < steps; ++step)
       for (int plane = 0; plane < work_.planes(); ++plane)
         with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-          find<T>(in, rows_of(out, y, std::min(step, out.height - y)), plane);
+          const auto first = [&](int i) { return int(std::int64_t{out.height} * i / steps); };
+          find<T>(in, rows_of(out, first(step), first(step + 1) - first(step)), plane);
         });
   }
 
  private:
   const EdgeOptions& options() const { return work_.edges_.options; }
 
+  /// Takes the responses in the rows of `out`, and answers if edges are thin.
   template <class T>
-  void find(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
+  void respond(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
     const int margin = options().thin ? 1 : 0;
     const int top = std::max(out.top - margin, 0);
     responses_.take(top, std::min(out.top + out.height + margin, work_.out.height) - top);
     if (work_.is_whole() && masks_.size() > 1) work_.convolver_.next_picture();
     const BandView<const std::byte> floats = converted(
-        work_.masks_[0], in, responses_.answers(), threads(), 1, Depth::f32, floats_,
+        work_.masks_[0], in, responses_.answers(), work_.threads(), 1, Depth::f32, floats_,
         [&](const std::byte* row, std::byte* to) {
           to_floats(reinterpret_cast<const T*>(row), in.width, plane, reinterpret_cast<float*>(to));
         });
     for (std::size_t k = 0; k < masks_.size(); ++k) masks_[k]->push(floats, responses_.plane(k));
     if (options().thin)
-      for_rows(responses_.answers(), threads(), [&](int y) { responses_.keep_answers(top + y); });
+      for_rows(responses_.answers(), work_.threads(),
+               [&](int y) { responses_.keep_answers(top + y, least()); });
+  }
 
-    Hysteresis marks(options().low ? out.width : 0, out.height);
-    const double low = options().low.value_or(0) / 255 * work_.range_;
-    const double high = options().threshold.value_or(0) / 255 * work_.range_;
-    if (options().low) {
-      for_rows(out, threads(), [&](int y) {
-        static thread_local std::vector<double> answers;
-        take_answers<T>(in, out.top + y, answers);
-        for (int x = 0; x < out.width; ++x) {
-          const double answer = answers[std::size_t(x)];
-          marks.row(y)[x] = std::uint8_t(answer >= high ? 2 : answer >= low ? 1 : 0);
-        }
-      });
-      marks.follow();
-    }
-    for_rows(out, threads(), [&](int y) {
+  template <class T>
+  void find(BandView<const std::byte> in, BandView<std::byte> out, int plane) {
+    respond<T>(in, out, plane);
+    const bool is_angle = options().direction == EdgeDirection::angle;
+    const bool are_bytes = std::is_same_v<T, std::uint8_t> && work_.out.channels == 1 && !is_angle;
+    const double limit = high();
+    for_rows(out, work_.threads(), [&](int y) {
+      auto* const bytes = row_of<std::uint8_t>(out, y);
+      if (are_bytes && options().low && options().thin && responses_.has_thin_rows())
+        return mark_row(responses_.thin_row(out.top + y, least()), least_float(low()),
+                        least_float(limit), to_sample<std::uint8_t>(kLowMark * work_.range_),
+                        to_sample<std::uint8_t>(kHighMark * work_.range_), out.width, bytes);
+      if (are_bytes && !options().low && !options().thin)
+        return responses_.take_bytes(out.top + y, options().threshold ? &limit : nullptr, bytes);
       static thread_local std::vector<double> answers;
-      if (options().low)
-        answers.resize(std::size_t(out.width));  // the marks decide
-      else
-        take_answers<T>(in, out.top + y, answers);
-      const bool is_angle = options().direction == EdgeDirection::angle;
+      take_answers<T>(in, out.top + y, answers);
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
-        const bool is_edge = options().low         ? marks.row(y)[x] == 2
-                             : options().threshold ? answer >= high
-                                                   : answer > 0.5 / 255 * work_.range_;
-        answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
+        const bool is_edge =
+            options().threshold ? answer >= limit : answer > 0.5 / 255 * work_.range_;
+        if (options().low)
+          answer = work_.range_ * (is_edge ? kHighMark : answer >= low() ? kLowMark : 0);
+        else
+          answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
       }
       const T* alpha = alpha_row<T>(in, out.top + y);
       if (options().direction == EdgeDirection::hue)
@@ -349,6 +353,11 @@ class EdgeWork::EdgeWorker final : public Worker {
         store<T>(answers.data(), plane, alpha, out.width, row_of<T>(out, y));
     });
   }
+
+  double low() const { return options().low.value_or(0) / 255 * work_.range_; }
+  double high() const { return options().threshold.value_or(0) / 255 * work_.range_; }
+  /// Thin answers below all thresholds are black; the division by alpha comes first.
+  double least() const { return work_.has_alpha() ? 0 : options().low ? low() : high(); }
 
   /// The row of the picture in which alpha of row y of the result lies; null where there is none,
   /// or it lies outside the picture, where all is opaque.
@@ -370,13 +379,14 @@ class EdgeWork::EdgeWorker final : public Worker {
   /// answers = those in row y of the result, divided by alpha.
   template <class T>
   void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
-    if (!options().thin) responses_.take_answers(y, answers);
     answers.resize(std::size_t(work_.out.width));
-    // Answers below all thresholds are black; the division by alpha comes first.
-    const double threshold = options().low.value_or(options().threshold.value_or(0));
-    const double least = work_.has_alpha() ? 0 : threshold / 255 * work_.range_;
-    for (int x = 0; options().thin && x < work_.out.width; ++x)
-      answers[std::size_t(x)] = responses_.thin_answer(x, y, least);
+    if (!options().thin)
+      responses_.take_answers(y, answers);
+    else if (responses_.has_thin_rows())
+      std::copy_n(responses_.thin_row(y, least()), work_.out.width, answers.data());
+    else
+      for (int x = 0; x < work_.out.width; ++x)
+        answers[std::size_t(x)] = responses_.thin_answer(x, y, least());
     const T* row = alpha_row<T>(in, y);
     for (int x = 0; row && x < work_.out.width; ++x) {
       const double alpha = alpha_at(row, x);
@@ -420,14 +430,14 @@ class EdgeWork::EdgeWorker final : public Worker {
   void to_floats(const T* from, int width, int plane, float* to) const {
     const int channels = work_.in.channels;
     const bool is_luma = !options().color && channels > 1;
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+      if (is_luma && channels == 3) return weighted_row(from, kLumaShares, 10000, width, to);
     const double full = full_range(work_.in.depth);
     for (int x = 0; x < width; ++x, from += channels) {
       const double value = is_luma ? luma_of(from) : double(from[plane]);
       to[x] = float(work_.has_alpha() ? value * (double(from[kAlpha]) / full) : value);
     }
   }
-
-  int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
 
   const EdgeWork& work_;
   std::vector<std::unique_ptr<Worker>> masks_;
@@ -439,10 +449,159 @@ std::unique_ptr<Worker> EdgeWork::make_worker() const {
   return std::make_unique<EdgeWorker>(*this);
 }
 
-/// Edges of 8-bit pictures by two masks of whole weights, without floats between.
+/// Edges with a low threshold: those that touch one above the high threshold.
+class FollowedWork final : public Work {
+ public:
+  FollowedWork(const Shape& shape, const Edges& edges, const Place& place)
+      : FollowedWork(std::make_unique<EdgeWork>(shape, marks_of(edges), place), place.convolver) {
+    range_ = full_range(place.picture_depth) * place.unit;
+    if (!shows_angles(edges.options.direction)) return;
+    Edges angles = edges;
+    angles.options.threshold = std::exchange(angles.options.low, std::nullopt);
+    angles_ = std::make_unique<EdgeWork>(shape, angles, place);
+    out = angles_->out;
+    two_levels = false;
+  }
+
+  Needs needs(int rows) const override {
+    Needs needs = marks_->needs(rows);
+    if (!marks_->is_whole()) needs.buffers *= cpu::threads_or_all(threads());
+    needs.buffers += std::int64_t{out.width} * out.height * std::int64_t(sizeof(Pixel));
+    if (angles_) needs.buffers += bytes_of(marks_->out);
+    return needs;
+  }
+
+  const Work* in_bands() const override {
+    return marks_->is_whole() || angles_ ? nullptr : marks_.get();
+  }
+
+  void complete(PictureView<std::byte> picture) const override {
+    with_depth(out.depth, [&]<class T>(TypeTag<T>) {
+      for (int channel = 0; channel < std::min(picture.channels, 3); ++channel)
+        follow<T>(picture, channel);
+    });
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<FollowedWorker>(*this);
+  }
+
+ private:
+  using Pixel = std::pair<int, int>;
+
+  class FollowedWorker final : public Worker {
+   public:
+    explicit FollowedWorker(const FollowedWork& work) : work_(work) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      if (!work_.angles_) {
+        filter(*work_.marks_, in, out);
+        return work_.complete(out);
+      }
+      Image edges(out.width, out.height, work_.marks_->out.channels, work_.out.depth);
+      filter(*work_.marks_, in, {edges.view(), 0});
+      work_.complete(edges.view());
+      filter(*work_.angles_, in, out);
+      const int colours = std::min(out.channels, 3);
+      with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
+        for_rows(out, work_.threads(), [&](int y) {
+          const T* edge = row_of<T>(edges.view(), y);
+          T* to = row_of<T>(out, y);
+          for (int x = 0; x < out.width; ++x, edge += edges.channels(), to += out.channels)
+            for (int c = 0; c < colours; ++c)
+              if (edge[std::min(c, edges.channels() - 1)] == T(0)) to[c] = T(0);
+        });
+      });
+    }
+
+   private:
+    void filter(const Work& work, BandView<const std::byte> in, BandView<std::byte> out) const {
+      if (work.is_whole()) return work.make_worker()->push(in, out);
+      constexpr int kRows = 64;
+      const auto start = Clock::now();
+      const int parts = (out.height - 1) / kRows + 1;
+      std::vector<std::unique_ptr<Worker>> workers(
+          std::size_t(cpu::threads_or_all(work_.threads())));
+      cpu::parallel_for(parts, int(workers.size()), [&](int thread, int part) {
+        std::unique_ptr<Worker>& worker = workers[std::size_t(thread)];
+        if (!worker) worker = work.make_worker();
+        const int first = part * kRows;
+        worker->push(in, rows_of(out, first, std::min(kRows, out.height - first)));
+      });
+      work_.convolver_.add_bands(ms_since(start), parts);
+    }
+
+    const FollowedWork& work_;
+  };
+
+  FollowedWork(std::unique_ptr<EdgeWork> marks, Convolver& convolver)
+      : Work(*marks), convolver_(convolver), marks_(std::move(marks)) {
+    if (why_whole.empty()) why_whole = "edges are followed through the whole picture";
+  }
+
+  static Edges marks_of(Edges edges) {
+    if (shows_angles(edges.options.direction)) edges.options.direction = EdgeDirection::both;
+    return edges;
+  }
+
+  int threads() const { return convolver_.options().request.threads; }
+
+  /// Makes white what touches a high mark, at sides or corners, by way of others, and black all
+  /// else.
+  template <class T>
+  void follow(PictureView<std::byte> picture, int channel) const {
+    const T white = to_sample<T>(range_), high = to_sample<T>(kHighMark * range_),
+            low = to_sample<T>(kLowMark * range_);
+    const std::ptrdiff_t step = picture.channels;
+    const auto row = [&](int y) { return row_of<T>(picture, y) + channel; };
+    // Calls body(x) where the row has the mark.
+    const auto for_marks = [&](T mark, int y, const auto& body) {
+      if constexpr (std::is_same_v<T, std::uint8_t>) {
+        T *const begin = row(y), *at = begin;
+        for (; step == 1; ++at) {
+          at = static_cast<T*>(std::memchr(at, mark, std::size_t(begin + picture.width - at)));
+          if (!at) return;
+          body(int(at - begin));
+        }
+      }
+      for (int x = 0; x < picture.width; ++x)
+        if (row(y)[x * step] == mark) body(x);
+    };
+    std::deque<Pixel> found;  // a vector may double when it is full
+    for (int y = 0; y < picture.height; ++y)
+      for_marks(high, y, [&](int x) {
+        row(y)[x * step] = white;
+        found.emplace_back(x, y);
+        while (!found.empty()) {
+          const auto [u, v] = found.back();
+          found.pop_back();
+          const int left = std::max(u - 1, 0), right = std::min(u + 1, picture.width - 1);
+          for (int j = std::max(v - 1, 0); j <= std::min(v + 1, picture.height - 1); ++j) {
+            T* const marks = row(j);
+            for (int i = left; i <= right; ++i) {
+              T& mark = marks[i * step];
+              if (mark != low && mark != high) continue;
+              mark = white;
+              found.emplace_back(i, j);
+            }
+          }
+        }
+      });
+    for_rows(picture, threads(),
+             [&](int y) { for_marks(low, y, [&](int x) { row(y)[x * step] = T(0); }); });
+  }
+
+  Convolver& convolver_;
+  std::unique_ptr<EdgeWork> marks_, angles_;
+  double range_ = 0;
+};
+
+/// Answers for 8-bit pictures to masks of whole weights, without floats between. Taps are those of
+/// kernels/cpu/gradient_rows.hpp.
+template <class Taps>
 class GradientWorker final : public Worker {
  public:
-  GradientWorker(const Problem& whole, const std::vector<GradientTap>& taps)
+  GradientWorker(const Problem& whole, const Taps& taps)
       : taps_(taps),
         lead_y_(whole.lead_y()),
         source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
@@ -462,25 +621,26 @@ class GradientWorker final : public Worker {
   }
 
  private:
-  const std::vector<GradientTap>& taps_;
+  const Taps& taps_;
   int lead_y_;
   SourceRows<std::uint8_t> source_;
   cpu::RowBuffer<std::uint8_t> gathered_;
   std::vector<const std::uint8_t*> rows_;  ///< the rows under the mask
 };
 
+template <class Taps>
 class GradientWork final : public Work {
  public:
-  GradientWork(const Problem& whole, std::vector<GradientTap> taps)
+  GradientWork(const Problem& whole, Taps taps)
       : Work(whole, ""), whole_(whole), taps_(std::move(taps)) {}
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<GradientWorker>(whole_, taps_);
+    return std::make_unique<GradientWorker<Taps>>(whole_, taps_);
   }
 
  private:
   Problem whole_;
-  std::vector<GradientTap> taps_;
+  Taps taps_;
 };
 
 class EdgeFilter final : public Filter {
@@ -542,7 +702,11 @@ class EdgeFilter final : public Filter {
   bool takes_luma() const override { return !edges_.options.color; }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
-    auto work = std::make_unique<EdgeWork>(in, edges_, place);
+    std::unique_ptr<Work> work;
+    if (edges_.options.low)
+      work = std::make_unique<FollowedWork>(in, edges_, place);
+    else
+      work = std::make_unique<EdgeWork>(in, edges_, place);
     std::vector<std::string> names;
     for (const Mask& mask : masks_)
       if (names.empty() || names.back() != mask.name) names.push_back(mask.name);
@@ -551,13 +715,18 @@ class EdgeFilter final : public Filter {
                             (is_one ? "1 channel" : "3 channels") + " in f32" +
                             (in.channels > EdgeWork::kAlpha ? ", multiplied by alpha" : "") +
                             ", with " + listed(names));
-    if (is_plain() && edges_.options.kind == EdgeKind::gradient &&
-        (in.channels == 1 || (in.channels == 3 && edges_.options.color)) && in.depth == Depth::u8 &&
-        !work->is_whole() && edges_.divisors == std::vector<double>{1, 1}) {
-      std::vector<GradientTap> taps = gradient_taps(edges_.masks[0], edges_.masks[1], in.channels);
-      if (!taps.empty())
-        return std::make_unique<GradientWork>(
-            place.convolver.problem_of(in, edges_.masks[0], place.border_value), std::move(taps));
+    const bool takes_samples = in.depth == Depth::u8 && !work->is_whole() &&
+                               (in.channels == 1 || (in.channels == 3 && edges_.options.color));
+    if (takes_samples && is_plain() &&
+        std::ranges::all_of(edges_.divisors, [](double divisor) { return divisor == 1; })) {
+      const auto made_of = [&](auto taps) -> std::unique_ptr<Work> {
+        if (taps.empty()) return std::move(work);
+        const Problem whole = place.convolver.problem_of(in, edges_.masks[0], place.border_value);
+        return std::make_unique<GradientWork<decltype(taps)>>(whole, std::move(taps));
+      };
+      if (edges_.combine == Combine::max) return made_of(whole_taps(edges_.masks, in.channels));
+      if (edges_.combine == Combine::length && edges_.masks.size() == 2)
+        return made_of(gradient_taps(edges_.masks[0], edges_.masks[1], in.channels));
     }
     return work;
   }
@@ -567,7 +736,7 @@ class EdgeFilter final : public Filter {
       return "several masks are combined on the CPU, but for two without offset by length";
     if (!edges_.options.color)
       return "edges of luma are computed on the CPU; --color takes the GPU";
-    if (!is_plain())
+    if (!is_plain() || edges_.combine != Combine::length)
       return "--thin, --threshold, angles, and compass masks are computed on the CPU";
     return "";
   }
@@ -607,11 +776,11 @@ class EdgeFilter final : public Filter {
     return std::ranges::any_of(edges_.offsets, [](double offset) { return offset != 0; });
   }
 
-  /// Whether answers are the samples, up to rounding, and there are two masks at most.
+  /// Whether answers are the samples, up to rounding, and no response has an offset.
   bool is_plain() const {
     const EdgeOptions& options = edges_.options;
     return !options.thin && !options.threshold && !shows_angles(options.direction) &&
-           edges_.combine == Combine::length && !has_offsets();
+           !has_offsets();
   }
 
   std::vector<Mask> masks_;

@@ -61,6 +61,11 @@ class Work {
   /// Several threads may ask for workers at once; a whole picture has one.
   virtual std::unique_ptr<Worker> make_worker() const = 0;
 
+  /// Of a whole picture: a work in bands whose result complete() turns into this one's. Null where
+  /// there is none.
+  virtual const Work* in_bands() const { return nullptr; }
+  virtual void complete(PictureView<std::byte> /*result*/) const {}
+
   /// Call it behind the last band: it completes the convolver's report.
   virtual void finish() const {}
 };

@@ -69,7 +69,7 @@ class Bands {
   Bands(const Passage& passage, PictureWriter& writer, Busy& busy, const Work& work,
         PictureReader& reader, const Image* image)
       : passage_(passage),
-        writer_(writer),
+        writer_(&writer),
         busy_(busy),
         work_(&work),
         reader_(&reader),
@@ -79,9 +79,24 @@ class Bands {
     if (!image) cutter_.emplace(work);
   }
 
+  /// Through a filter into a picture in memory.
+  Bands(const Passage& passage, Busy& busy, const Work& work, PictureReader& reader, Image& result)
+      : passage_(passage),
+        busy_(busy),
+        work_(&work),
+        reader_(&reader),
+        result_(&result),
+        cutter_(work),
+        height_(work.out.height),
+        step_(band_rows(work, 1, kBandBytes)) {}
+
   /// From a picture in memory that is filtered.
   Bands(const Passage& passage, PictureWriter& writer, Busy& busy, const Image& result)
-      : passage_(passage), writer_(writer), busy_(busy), image_(&result), height_(result.height()) {
+      : passage_(passage),
+        writer_(&writer),
+        busy_(busy),
+        image_(&result),
+        height_(result.height()) {
     const int least = writer.rows_at_a_time();
     const int rows = std::max(least, int(kBandBytes / result.row_bytes()) / least * least);
     step_ = std::min(rows, height_);
@@ -143,8 +158,10 @@ class Bands {
     if (work_) {
       const Stopwatch watch(busy_.filter);
       const Shape& out = work_->out;
-      band->out = Image(out.width, band->rows, out.channels, out.depth);
-      const BandView<std::byte> rows(band->out.view(), band->first);
+      if (!result_) band->out = Image(out.width, band->rows, out.channels, out.depth);
+      const BandView<std::byte> rows =
+          result_ ? rows_of(BandView(result_->view()), band->first, band->rows)
+                  : BandView(band->out.view(), band->first);
       std::unique_ptr<Worker>& worker = workers_.local();
       if (!worker) worker = work_->make_worker();
       worker->push(band->in.view(), rows);
@@ -153,25 +170,28 @@ class Bands {
     } else {
       band->result = rows_of(BandView(image_->view()), band->first, band->rows);
     }
+    if (!writer_) return band;
     const Stopwatch watch(busy_.encode);
-    for_writers_rows(band->result, band->first, writer_.rows_at_a_time(),
-                     [&](auto rows, int y) { band->encoded.push_back(writer_.prepare(rows, y)); });
+    for_writers_rows(band->result, band->first, writer_->rows_at_a_time(),
+                     [&](auto rows, int y) { band->encoded.push_back(writer_->prepare(rows, y)); });
     return band;
   }
 
   void write(const BandPtr& band) {
+    if (!writer_) return;
     const Stopwatch watch(busy_.encode);
     std::size_t i = 0;
-    for_writers_rows(band->result, band->first, writer_.rows_at_a_time(),
-                     [&](auto rows, int) { writer_.write(rows, std::move(band->encoded[i++])); });
+    for_writers_rows(band->result, band->first, writer_->rows_at_a_time(),
+                     [&](auto rows, int) { writer_->write(rows, std::move(band->encoded[i++])); });
   }
 
   const Passage& passage_;
-  PictureWriter& writer_;
+  PictureWriter* writer_ = nullptr;  ///< null where `result_` takes the result
   Busy& busy_;
   const Work* work_ = nullptr;  ///< null where `image_` is the result
   PictureReader* reader_ = nullptr;
   const Image* image_ = nullptr;
+  Image* result_ = nullptr;
   std::optional<BandCutter> cutter_;
   tbb::enumerable_thread_specific<std::unique_ptr<Worker>> workers_;
   int height_, step_ = 0;  ///< rows of the output, and of its bands
@@ -180,8 +200,8 @@ class Bands {
 };
 
 /// Memory that bands under way take, at most, beside what lies in memory as a whole.
-std::int64_t memory_of_bands(const Work& work, const PictureWriter& writer, int threads) {
-  const int rows = band_rows(work, writer.rows_at_a_time(), kBandBytes);
+std::int64_t memory_of_bands(const Work& work, int writer_step, int threads) {
+  const int rows = band_rows(work, writer_step, kBandBytes);
   const std::int64_t in_row = bytes_of({work.in.width, 1, work.in.channels, work.in.depth});
   const std::int64_t out_row = bytes_of({work.out.width, 1, work.out.channels, work.out.depth});
   // The last band has up to twice the rows. What is encoded, or fitted to the format, may take as
@@ -216,11 +236,12 @@ std::int64_t memory_of(const Work& work, const Work::Needs& needs, const Picture
   std::int64_t writing = by_rows ? 0 : in;
   if (work.is_whole()) {
     // The input is given back before the result is written.
+    const std::int64_t taking = by_rows ? memory_of_bands(*work.in_bands(), 1, threads) : in;
     writing = out + needs.plans +
-              std::max(in + needs.buffers,
+              std::max(taking + needs.buffers,
                        memory_of_encoding(work.out, writer, threads) + writer.held_bytes());
   } else {
-    writing += memory_of_bands(work, writer, threads) + writer.held_bytes();
+    writing += memory_of_bands(work, writer.rows_at_a_time(), threads) + writer.held_bytes();
   }
   return reader.held_bytes() + std::max(reading, writing);
 }
@@ -255,7 +276,8 @@ FileReport PictureLane::filter(Passage& passage) {
     report.why_in_memory = "with --border=wrap the first rows need the last";
   else if (!work->is_whole() && report.header.orientation != 1)
     report.why_in_memory = "the file holds it turned";
-  const bool by_rows = !work->is_whole() && report.why_in_memory.empty();
+  const bool is_in_order = !work->wraps() && report.header.orientation == 1;
+  const bool by_rows = is_in_order && (!work->is_whole() || work->in_bands());
   Work::Needs needs;
   if (work->is_whole()) needs = work->needs(work->out.height);
   const auto memory_on = [&](int threads) {
@@ -274,9 +296,13 @@ FileReport PictureLane::filter(Passage& passage) {
   }
   if (work->is_whole()) {
     Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
+    if (by_rows) report.bands = Bands(passage, busy, *work->in_bands(), reader, out).run();
     {
       const Stopwatch watch(busy.filter);
-      work->make_worker()->push(std::as_const(image).view(), out.view());
+      if (by_rows)
+        work->complete(out.view());
+      else
+        work->make_worker()->push(std::as_const(image).view(), out.view());
     }
     image = {};
     Bands(passage, *writer, busy, out).run();
@@ -303,7 +329,7 @@ FileReport PictureLane::filter(Passage& passage) {
   report.strategy = convolver_.report().choice.strategy->name;
   report.device = name_of(convolver_.report().choice.device);
   if (batch_.selection.is_one) {
-    if (!work->is_whole()) convolver_.add_bands(report.ms.filter, report.bands);
+    if (by_rows || !work->is_whole()) convolver_.add_bands(report.ms.filter, report.bands);
     report.details = details_of(convolver_.report());
   }
   return report;

@@ -2,9 +2,11 @@
 // against.
 //
 // clang-format off
-//   opencv_filter make FROM TO.jpg WIDTH HEIGHT    a photograph: FROM enlarged, with noise
+//   opencv_filter make TO.jpg WIDTH HEIGHT FILES...     a mosaic of photographs, not enlarged
 //   opencv_filter blur|sharpen IN OUT SIGMA        imread, GaussianBlur (and a weighted sum), imwrite
 //   opencv_filter edge IN OUT 0                    the length of Sobel's two responses
+//   opencv_filter luma|threshold|canny IN OUT SIGMA     GaussianBlur of grey, and the same, or from 40 on; or Canny
+//   opencv_filter motion|disk IN OUT FILE          filter2D with the mask in that file, its sum first
 //   opencv_filter mask IN OUT SIDE                 filter2D with mask_of(SIDE)
 //   opencv_filter folder WORKERS SIGMA OUT FILES...   blur of many, one a worker; OpenCV's own threads are off
 //   opencv_filter weights SIDE                     prints the same mask, for the others
@@ -18,6 +20,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
@@ -26,14 +29,26 @@
 
 namespace {
 
-int make(const char* from, const char* to, int width, int height) {
-  cv::Mat small = cv::imread(from), large, noise(height, width, CV_8UC3);
-  cv::resize(small, large, noise.size(), 0, 0, cv::INTER_CUBIC);
-  cv::theRNG().state = 1;
-  cv::randu(noise, cv::Scalar::all(0),
-            cv::Scalar::all(8));  // sensors have noise, enlarged pictures none
-  cv::add(large, noise, large);
-  return cv::imwrite(to, large, {cv::IMWRITE_JPEG_QUALITY, 92}) ? 0 : 1;
+int make(const char* to, int width, int height, char** begin, char** end) {
+  constexpr int kWidth = 400, kHeight = 300;
+  cv::Mat all(height, width, CV_8UC3);
+  for (int y = 0; y < height; y += kHeight)
+    for (int x = 0; x < width; x += kWidth) {
+      const int tile = x / kWidth + 3 * (y / kHeight);
+      const cv::Mat photograph = cv::imread(begin[tile % (end - begin)]);
+      const cv::Size size(std::min(kWidth, width - x), std::min(kHeight, height - y));
+      photograph(cv::Rect({}, size)).copyTo(all(cv::Rect({x, y}, size)));
+    }
+  return cv::imwrite(to, all, {cv::IMWRITE_JPEG_QUALITY, 92}) ? 0 : 1;
+}
+
+cv::Mat gradient_of(const cv::Mat& picture) {
+  cv::Mat x, y, result;
+  cv::Sobel(picture, x, CV_32F, 1, 0);
+  cv::Sobel(picture, y, CV_32F, 0, 1);
+  cv::magnitude(x, y, x);
+  x.convertTo(result, CV_8U);
+  return result;
 }
 
 /// A mask of no rank 1, so that nobody can take it apart; its whole weights sum to a power of 2.
@@ -53,6 +68,17 @@ cv::Mat mask_of(int side) {
   return mask;
 }
 
+/// The mask that vips reads: its sides, its sum, an offset of 0, and its weights.
+cv::Mat mask_in(const char* file) {
+  std::ifstream in(file);
+  int width = 0, height = 0;
+  double sum = 0, offset = 0;
+  in >> width >> height >> sum >> offset;
+  cv::Mat mask(height, width, CV_32F);
+  for (float& weight : cv::Mat_<float>(mask)) in >> weight;
+  return mask;
+}
+
 int print_weights(int side) {
   const cv::Mat mask = mask_of(side);
   for (int y = 0; y < side; ++y) {
@@ -66,26 +92,26 @@ int write(const char* out, const cv::Mat& picture) {
   return cv::imwrite(out, picture, {cv::IMWRITE_JPEG_QUALITY, 90}) ? 0 : 1;
 }
 
-int filter(const std::string& what, const char* in, const char* out, double number) {
-  const cv::Mat picture = cv::imread(in);
+int filter(const std::string& what, const char* in, const char* out, const char* number) {
+  const bool is_grey = what == "luma" || what == "threshold" || what == "canny";
+  const cv::Mat picture = cv::imread(in, is_grey ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
   cv::Mat result;
-  if (what == "mask") {
-    const cv::Mat mask = mask_of(int(number));
+  if (what == "mask" || what == "motion" || what == "disk") {
+    const cv::Mat mask = what == "mask" ? mask_of(std::atoi(number)) : mask_in(number);
     cv::filter2D(picture, result, -1, mask / cv::sum(mask)[0], {-1, -1}, 0, cv::BORDER_REPLICATE);
   } else if (what == "edge") {
-    cv::Mat x, y;
-    cv::Sobel(picture, x, CV_32F, 1, 0);
-    cv::Sobel(picture, y, CV_32F, 0, 1);
-    cv::magnitude(x, y, x);
-    x.convertTo(result, CV_8U);
+    result = gradient_of(picture);
   } else {
-    cv::GaussianBlur(picture, result, {}, number);
+    cv::GaussianBlur(picture, result, {}, std::atof(number));
     if (what == "sharpen") cv::addWeighted(picture, 2, result, -1, 0, result);
+    if (what == "canny") cv::Canny(result, result, 60, 120, 3, true);
+    if (what == "luma" || what == "threshold") result = gradient_of(result);
+    if (what == "threshold") cv::threshold(result, result, 40, 255, cv::THRESH_BINARY);
   }
   return write(out, result);
 }
 
-int folder(int workers, double sigma, const std::string& out, char** begin, char** end) {
+int folder(int workers, const char* sigma, const std::string& out, char** begin, char** end) {
   cv::setNumThreads(1);
   std::atomic<char**> next{begin};
   std::atomic<int> failed{0};
@@ -146,14 +172,14 @@ int distance(const char* in, const char* result_file, double sigma) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "make" && argc == 6)
-    return make(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]));
+  if (what == "make" && argc > 5)
+    return make(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), argv + 5, argv + argc);
   if (what == "folder" && argc > 5)
-    return folder(std::atoi(argv[2]), std::atof(argv[3]), argv[4], argv + 5, argv + argc);
+    return folder(std::atoi(argv[2]), argv[3], argv[4], argv + 5, argv + argc);
   if (what == "weights" && argc == 3) return print_weights(std::atoi(argv[2]));
   if (what == "difference" && argc == 4) return difference(argv[2], argv[3]);
   if (what == "distance" && argc == 5) return distance(argv[2], argv[3], std::atof(argv[4]));
-  if (argc == 5) return filter(what, argv[2], argv[3], std::atof(argv[4]));
+  if (argc == 5) return filter(what, argv[2], argv[3], argv[4]);
   std::fprintf(stderr, "opencv_filter: see the head of tests/bench/peers/opencv_filter.cpp\n");
   return 2;
 }

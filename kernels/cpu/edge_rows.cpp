@@ -1,0 +1,308 @@
+#include "kernels/cpu/edge_rows.hpp"
+
+#include <algorithm>
+
+#include "kernels/cpu/vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/edge_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace convfilt {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Doubles = hn::ScalableTag<double>;
+using Vector = hn::Vec<Floats>;
+constexpr Floats df;
+constexpr Doubles dd;
+constexpr hn::CappedTag<double, 1> d_one;
+constexpr hn::Rebind<std::int32_t, Floats> d32;
+constexpr hn::Rebind<std::uint8_t, Floats> d8;
+
+// Single precision is off by less than 2^-21 of an answer without offsets.
+constexpr float kDoubt = 1.0f / (1 << 20);
+
+HWY_INLINE int lanes() {
+  return int(hn::Lanes(df));
+}
+
+void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
+                  float* sums) {
+  // Whole numbers below 2^24 are exact, and so is their quotient up to its one rounding.
+  const auto weighted = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    const hn::Rebind<std::int32_t, decltype(d)> whole;
+    hn::Vec<decltype(bytes)> channel[3];
+    hn::LoadInterleaved3(bytes, pixels + std::ptrdiff_t(x) * 3, channel[0], channel[1], channel[2]);
+    auto sum = hn::Zero(d);
+    for (int c = 0; c < 3; ++c)
+      sum = hn::Add(sum, hn::Mul(hn::ConvertTo(d, hn::PromoteTo(whole, channel[c])),
+                                 hn::Set(d, float(weights[c]))));
+    hn::StoreU(hn::Div(sum, hn::Set(d, float(divisor))), d, sums + x);
+  };
+  int x = 0;
+  for (; x + lanes() <= n; x += lanes()) weighted(df, x);
+  for (; x < n; ++x) weighted(hn::CappedTag<float, 1>(), x);
+}
+
+// As std::max.
+template <class V>
+HWY_INLINE V larger(V a, V b) {
+  return hn::IfThenElse(hn::Lt(a, b), b, a);
+}
+
+// Whether the largest response gives the largest answer.
+bool are_alike(const Responses& responses) {
+  return std::ranges::all_of(responses, [&](const Response& each) {
+    return each.divisor == responses[0].divisor && each.offset == responses[0].offset &&
+           each.divisor > 0;
+  });
+}
+
+struct Joined {
+  Joined(Join join, const Responses& responses)
+      : how(join),
+        all(responses),
+        picks(responses.size() > 1 && (join == Join::compass || join == Join::max) &&
+              are_alike(responses)) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> answer(D, const Response& response, hn::Vec<hn::Rebind<float, D>> r) const {
+    return hn::Add(hn::Div(hn::PromoteTo(D(), r), hn::Set(D(), response.divisor)),
+                   hn::Set(D(), response.offset));
+  }
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> at(D d, int x) const {
+    const hn::Rebind<float, D> half;
+    const auto load = [&](std::size_t k) HWY_ATTR { return hn::LoadU(half, all[k].row + x); };
+    auto first = load(0);
+    for (std::size_t k = 1; picks && k < all.size(); ++k) first = larger(first, load(k));
+    auto joined = answer(d, all[0], first);
+    if (how == Join::length) joined = hn::Abs(joined);
+    if (how == Join::compass) joined = larger(joined, hn::Zero(d));
+    for (std::size_t k = 1; !picks && k < all.size(); ++k) {
+      const auto one = answer(d, all[k], load(k));
+      switch (how) {
+        case Join::length:
+          joined = hn::Sqrt(hn::Add(hn::Mul(joined, joined), hn::Mul(one, one)));
+          break;
+        case Join::compass:
+        case Join::max: joined = larger(joined, one); break;
+        case Join::sum: joined = hn::Add(joined, one); break;
+        case Join::first_strongest:
+          joined = hn::IfThenElse(hn::Lt(hn::Abs(joined), hn::Abs(one)), one, joined);
+          break;
+      }
+    }
+    return joined;
+  }
+
+  // Whether single precision tells most of an answer.
+  bool has_estimate() const {
+    return (how == Join::length || (how == Join::compass && (picks || all.size() == 1))) &&
+           std::ranges::all_of(all, [](const Response& each) { return each.offset == 0; });
+  }
+
+  HWY_INLINE Vector estimate(int x) const {
+    const auto load = [&](std::size_t k) HWY_ATTR {
+      return hn::Mul(hn::LoadU(df, all[k].row + x), hn::Set(df, float(1 / all[k].divisor)));
+    };
+    Vector joined = load(0);
+    if (how == Join::compass) {
+      for (std::size_t k = 1; k < all.size(); ++k) joined = larger(joined, load(k));
+      return larger(joined, hn::Zero(df));
+    }
+    if (all.size() == 1) return hn::Abs(joined);
+    joined = hn::Mul(joined, joined);
+    for (std::size_t k = 1; k < all.size(); ++k) {
+      const Vector one = load(k);
+      joined = hn::Add(joined, hn::Mul(one, one));
+    }
+    return hn::Sqrt(joined);
+  }
+
+  const Join how;
+  const Responses& all;
+  const bool picks;  ///< the largest response
+};
+
+void answer_row(Join join, const Responses& responses, int n, double* answers) {
+  const Joined joined(join, responses);
+  const int wide = int(hn::Lanes(dd));
+  int x = 0;
+  for (; x + wide <= n; x += wide) hn::StoreU(joined.at(dd, x), dd, answers + x);
+  for (; x < n; ++x) hn::StoreU(joined.at(d_one, x), d_one, answers + x);
+}
+
+void answer_row_from(float least, Join join, const Responses& responses, int n, float* answers) {
+  const Joined joined(join, responses);
+  const bool has_estimate = joined.has_estimate();
+  const int wide = int(hn::Lanes(dd));
+  const auto exact = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<float, decltype(d)> half;
+    hn::StoreU(hn::DemoteTo(half, joined.at(d, x)), half, answers + x);
+  };
+  const Vector below = hn::Set(df, least - least * kDoubt * 2);
+  int x = 0;
+  for (; x + lanes() <= n; x += lanes()) {
+    if (has_estimate) {
+      const Vector estimate = joined.estimate(x);
+      if (hn::AllTrue(df, hn::Lt(estimate, below))) {
+        hn::StoreU(estimate, df, answers + x);
+        continue;
+      }
+    }
+    for (int i = 0; i < lanes(); i += wide) exact(dd, x + i);
+  }
+  for (; x < n; ++x) exact(d_one, x);
+}
+
+void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
+                      std::uint8_t* samples) {
+  const Joined joined(join, responses);
+  const bool has_estimate = joined.has_estimate();
+  const int wide = int(hn::Lanes(dd));
+  const auto exact = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::int32_t, decltype(d)> whole;
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    const auto most = hn::Set(d, 255);
+    auto answer = joined.at(d, x);
+    if (threshold) {
+      answer = hn::IfThenElseZero(hn::Ge(answer, hn::Set(d, *threshold)), most);
+    } else {
+      const auto no_fraction = hn::Set(d, 6755399441055744.0);  // 1.5 * 2^52
+      answer = larger(hn::Zero(d), hn::Min(answer, most));
+      answer = hn::Sub(hn::Add(answer, no_fraction), no_fraction);
+    }
+    hn::StoreU(hn::DemoteTo(bytes, hn::DemoteTo(whole, answer)), bytes, samples + x);
+  };
+  const Vector most = hn::Set(df, 255), half = hn::Set(df, 0.5f);
+  const Vector limit = hn::Set(df, threshold ? float(*threshold) : 0);
+  const Vector doubt = hn::Set(df, 256 * kDoubt);
+  int x = 0;
+  for (; x + lanes() <= n; x += lanes()) {
+    if (has_estimate) {
+      const Vector answer = hn::Min(joined.estimate(x), hn::Set(df, 256));
+      const Vector distance =
+          threshold ? hn::Sub(answer, limit) : hn::Sub(hn::Sub(answer, hn::Floor(answer)), half);
+      if (hn::AllFalse(df, hn::Lt(hn::Abs(distance), doubt))) {
+        const Vector sample =
+            threshold ? hn::IfThenElseZero(hn::Ge(answer, limit), most) : hn::Min(answer, most);
+        hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(sample)), d8, samples + x);
+        continue;
+      }
+    }
+    for (int i = 0; i < lanes(); i += wide) exact(dd, x + i);
+  }
+  for (; x < n; ++x) exact(d_one, x);
+}
+
+void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure) {
+  const Vector lowest = hn::Set(df, least), zero = hn::Zero(df);
+  const Vector across_scale = hn::Set(df, float(1 / rows.across.divisor));
+  const Vector down_scale = hn::Set(df, float(1 / rows.down.divisor));
+  const Vector tangent = hn::Set(df, 0.41421356f);  // of 22.5 degrees
+  int x = 1;
+  for (; x + lanes() < n; x += lanes()) {
+    const Vector answer = hn::LoadU(df, rows.row + x);
+    const auto is_candidate = hn::And(hn::Ge(answer, lowest), hn::Gt(answer, zero));
+    if (hn::AllFalse(df, is_candidate)) {
+      hn::StoreU(zero, df, thin + x);
+      continue;
+    }
+    const Vector a = hn::Mul(hn::LoadU(df, rows.across.row + x), across_scale);
+    const Vector d = hn::Mul(hn::LoadU(df, rows.down.row + x), down_scale);
+    const Vector size_a = hn::Abs(a), size_d = hn::Abs(d);
+    const Vector past_row = hn::Sub(size_d, hn::Mul(tangent, size_a));
+    const Vector past_column = hn::Sub(size_a, hn::Mul(tangent, size_d));
+    const auto is_row = hn::Le(past_row, zero), is_column = hn::Lt(past_column, zero);
+    const auto is_falling = hn::Xor(hn::Lt(a, zero), hn::Lt(d, zero));
+    const auto neighbour = [&](const float* upper, const float* lower, int by) HWY_ATTR {
+      const Vector diagonal =
+          hn::IfThenElse(is_falling, hn::LoadU(df, lower + x + by), hn::LoadU(df, upper + x + by));
+      const Vector upright = hn::IfThenElse(is_column, hn::LoadU(df, upper + x), diagonal);
+      return hn::IfThenElse(is_row, hn::LoadU(df, rows.row + x + by), upright);
+    };
+    const Vector before = neighbour(rows.above, rows.below, -1);
+    const Vector behind = neighbour(rows.below, rows.above, 1);
+    const auto stays =
+        hn::And(is_candidate, hn::And(hn::Gt(answer, before), hn::Ge(answer, behind)));
+    hn::StoreU(hn::IfThenElseZero(stays, answer), df, thin + x);
+
+    const Vector doubt = hn::Add(hn::Mul(hn::Add(size_a, size_d), hn::Set(df, kDoubt)),
+                                 hn::Set(df, 1e-30f));  // products may lose bits near 0
+    const auto in_doubt = hn::And(is_candidate, hn::Or(hn::Le(hn::Abs(past_row), doubt),
+                                                       hn::Le(hn::Abs(past_column), doubt)));
+    if (hn::AllFalse(df, in_doubt)) continue;
+    float is_unsure[HWY_MAX_BYTES / sizeof(float)];
+    hn::StoreU(hn::IfThenElseZero(in_doubt, hn::Set(df, 1)), df, is_unsure);
+    for (int i = 0; i < lanes(); ++i)
+      if (is_unsure[i] != 0) unsure.push_back(x + i);
+  }
+  unsure.push_back(0);
+  for (; x < n; ++x) unsure.push_back(x);
+}
+
+void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
+              std::uint8_t high_mark, int n, std::uint8_t* marks) {
+  int x = 0;
+  const Vector lower = hn::Set(df, low), upper = hn::Set(df, high);
+  const Vector weak = hn::Set(df, low_mark), strong = hn::Set(df, high_mark);
+  for (; x + lanes() <= n; x += lanes()) {
+    const Vector answer = hn::LoadU(df, answers + x);
+    const Vector mark = hn::IfThenElse(hn::Ge(answer, upper), strong,
+                                       hn::IfThenElseZero(hn::Ge(answer, lower), weak));
+    hn::StoreU(hn::DemoteTo(d8, hn::ConvertTo(d32, mark)), d8, marks + x);
+  }
+  for (; x < n; ++x) marks[x] = answers[x] >= high ? high_mark : answers[x] >= low ? low_mark : 0;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace convfilt
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convfilt {
+
+HWY_EXPORT(weighted_row);
+HWY_EXPORT(answer_row);
+HWY_EXPORT(answer_row_from);
+HWY_EXPORT(answer_bytes_row);
+HWY_EXPORT(thin_row);
+HWY_EXPORT(mark_row);
+
+void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
+                  float* sums) {
+  HWY_DYNAMIC_DISPATCH(weighted_row)(pixels, weights, divisor, n, sums);
+}
+
+void answer_row(Join join, const Responses& responses, int n, double* answers) {
+  HWY_DYNAMIC_DISPATCH(answer_row)(join, responses, n, answers);
+}
+
+void answer_row_from(float least, Join join, const Responses& responses, int n, float* answers) {
+  HWY_DYNAMIC_DISPATCH(answer_row_from)(least, join, responses, n, answers);
+}
+
+void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
+                      std::uint8_t* samples) {
+  HWY_DYNAMIC_DISPATCH(answer_bytes_row)(join, responses, threshold, n, samples);
+}
+
+void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure) {
+  HWY_DYNAMIC_DISPATCH(thin_row)(rows, least, n, thin, unsure);
+}
+
+void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
+              std::uint8_t high_mark, int n, std::uint8_t* marks) {
+  HWY_DYNAMIC_DISPATCH(mark_row)(answers, low, high, low_mark, high_mark, n, marks);
+}
+
+}  // namespace convfilt
+#endif

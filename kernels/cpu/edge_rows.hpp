@@ -1,0 +1,56 @@
+/// Rows of edges on the CPU, in vectors: luma, the answers to several masks, and thin edges.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace convfilt {
+
+/// How the responses to several masks become one answer, in double precision, in the masks' order.
+enum class Join {
+  length,   ///< the root of the sum of their squares
+  compass,  ///< the largest, or 0
+  sum,
+  max,              ///< the largest
+  first_strongest,  ///< the one farthest from 0; of several such, the first
+};
+
+/// A row of responses to a mask: of row[x] / divisor + offset.
+struct Response {
+  const float* row;
+  double divisor, offset;
+};
+
+using Responses = std::vector<Response>;
+
+/// sums[x] = the sum of a pixel's three channels, each times its weight, / divisor, as it rounds to
+/// single precision. The weights are at least 0, and with samples of 255 sum to less than 2^24.
+void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
+                  float* sums);
+
+void answer_row(Join join, const Responses& responses, int n, double* answers);
+
+/// The same in single precision. Those below `least` are not exact, but stay below it.
+void answer_row_from(float least, Join join, const Responses& responses, int n, float* answers);
+
+/// The same as samples: rounded half to even and saturated; or with a threshold of at least 0, as
+/// 255 from it on, and 0 below.
+void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
+                      std::uint8_t* samples);
+
+/// A row of answers, its neighbours, and the gradient: rows of responses / divisors.
+struct ThinRows {
+  const float *above, *row, *below;
+  Response across, down;
+};
+
+/// thin[x] = row[x] where it is at least `least`, larger than the answer before it, and not smaller
+/// than that behind it, across the edge in eighths of a turn; else 0. Columns for which single
+/// precision cannot tell, and those near the row's ends, are added to `unsure` instead.
+void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure);
+
+/// marks[x] = 0, low_mark from `low` on, high_mark from `high` on.
+void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
+              std::uint8_t high_mark, int n, std::uint8_t* marks);
+
+}  // namespace convfilt
