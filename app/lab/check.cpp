@@ -10,7 +10,7 @@
 #include "src/base/terminal.hpp"
 #include "src/filter/alpha.hpp"
 #include "src/filter/picture_mask.hpp"
-#include "src/lab/check/report.hpp"
+#include "src/lab/check/check.hpp"
 #include "src/mask/file.hpp"
 
 namespace convfilt {
@@ -76,7 +76,7 @@ void CheckCommand::run() {
   const Deviation& off = agreement.deviation;
   const double allowed = tolerance.value_or(
       picture.depth() == Depth::f32 ? all->step(agreement.convention) : 0);
-  const bool agrees = off.largest <= allowed, unknown = !agrees && is_unknown(off);
+  const bool agrees = off.largest <= allowed, unknown = !agrees && off.is_unknown();
   const std::string status = agrees ? "agrees" : unknown ? "unknown" : "differs";
   if (!json.empty()) write_result(json, agreement_json(status, *all, agreement));
   if (json != "-") print_text(agreement_text(name, *all, agreement));

@@ -1,15 +1,23 @@
-#include "src/lab/check/report.hpp"
-
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
+#include "src/lab/check/check.hpp"
 
 namespace convfilt {
 namespace {
 
-constexpr std::size_t kMostOthers = 3;
+constexpr const char* kRoundings[] = {"none",
+                                      "to nearest, halves to even",
+                                      "to nearest, halves up",
+                                      "to nearest, halves away from 0",
+                                      "toward 0",
+                                      "down"};
+constexpr const char* kRanges[] = {"not limited",         "clamped",
+                                   "wrapped around",      "absolute, clamped",
+                                   "added to the middle", "half of it added to the middle"};
 
 std::string number_text(double value) {
   char text[32];
@@ -21,85 +29,58 @@ std::string place_text(int x, int y) {
   return "(" + std::to_string(x) + ", " + std::to_string(y) + ")";
 }
 
-/// A part of a convention: its name, what it is, and whether that goes without saying.
+/// A part of a convention. In the line it is left out where it is usual.
 struct Part {
   std::string name, text;
-  bool is_usual = true;
+  bool is_usual;
+  std::vector<std::string> others{};  ///< that would give the same picture
 };
-
-std::string text_of(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::none: return "none";
-    case Rounding::half_even: return "to nearest, halves to even";
-    case Rounding::half_up: return "to nearest, halves up";
-    case Rounding::half_away: return "to nearest, halves away from 0";
-    case Rounding::toward_0: return "toward 0";
-    case Rounding::down: break;
-  }
-  return "down";
-}
-
-std::string text_of(Range range, const Ending& end) {
-  const std::string most = number_text(end.most), middle = number_text(end.middle);
-  switch (range) {
-    case Range::clamped: return "clamped to 0.." + most;
-    case Range::kept: return "as they are";
-    case Range::wrapped: return "modulo " + number_text(end.most + 1);
-    case Range::absolute: return "absolute, clamped to " + most;
-    case Range::raised: return middle + " added, clamped to 0.." + most;
-    case Range::centred: break;
-  }
-  return "half of each added to " + middle + ", clamped to 0.." + most;
-}
 
 std::vector<Part> parts_of(const Conventions& all, const Convention& c) {
   const TurnedMask& turn = all.turns[std::size_t(c.turn)];
-  const Scaling& scaling = all.scalings[std::size_t(c.scaling)];
   const bool shifts = c.shift_x != 0 || c.shift_y != 0;
   return {{"border", all.edges[std::size_t(c.edge)].name, turn.mode == Mode::valid},
           {"mode", std::string(name_of(turn.mode)), turn.mode == Mode::same},
           {"mask", turn.name, turn.name == "as written"},
-          {"weights", scaling.name, scaling.name == "as written"},
-          {"shift", shifts ? "shifted by " + place_text(c.shift_x, c.shift_y) : "none", !shifts},
+          {"weights", all.scalings[std::size_t(c.scaling)].name, c.scaling == 0},
+          {"shift", shifts ? place_text(c.shift_x, c.shift_y) : "none", !shifts},
           {"channels", c.exchanges ? "red and blue exchanged" : "in order", !c.exchanges},
-          {"rounding", text_of(c.rounding),
-           c.rounding == Rounding::none || c.rounding == Rounding::half_even},
-          {"range", text_of(c.range, all.ending(c)), c.range == all.ranges[0]}};
+          {"rounding", kRoundings[int(c.rounding)], c.rounding <= Rounding::half_even},
+          {"range", kRanges[int(c.range)], c.range <= Range::clamped}};
 }
 
-/// For each part what else would give the same picture.
-std::vector<std::vector<std::string>> others_of(const Conventions& all, const Agreement& agreement) {
-  const std::vector<Part> parts = parts_of(all, agreement.convention);
-  std::vector<std::vector<std::string>> others(parts.size());
+std::vector<Part> parts_of(const Conventions& all, const Agreement& agreement) {
+  std::vector<Part> parts = parts_of(all, agreement.convention);
   for (const Convention& equal : agreement.equal) {
     const std::vector<Part> also = parts_of(all, equal);
     for (std::size_t k = 0; k < parts.size(); ++k)
-      if (also[k].text != parts[k].text && std::ranges::count(others[k], also[k].text) == 0)
-        others[k].push_back(also[k].text);
+      if (also[k].text != parts[k].text && std::ranges::count(parts[k].others, also[k].text) == 0)
+        parts[k].others.push_back(also[k].text);
   }
-  return others;
-}
-
-std::string share_text(std::int64_t part, std::int64_t of) {
-  return std::to_string(part) + " of " + std::to_string(of) + " samples (" +
-         number_text(100 * double(part) / double(of)) + " %)";
+  return parts;
 }
 
 }  // namespace
 
 std::string amount_text(const Conventions& all, double amount) {
-  if (all.in.depth() == Depth::f32) return number_text(amount);
-  return number_text(amount) + (amount == 1 ? " step" : " steps");
+  return number_text(amount) + (all.is_float() ? "" : amount == 1 ? " step" : " steps");
 }
 
 std::string agreement_line(const Conventions& all, const Agreement& agreement) {
   const Deviation& off = agreement.deviation;
   std::string line;
-  for (const Part& part : parts_of(all, agreement.convention))
-    if (!part.is_usual)
-      line += (part.name == "rounding" ? "rounded " : "") + part.text + ", ";
-  if (off.largest == 0) return line + "equal";
-  return line + amount_text(all, off.largest) + " at " + place_text(off.x, off.y);
+  for (const Part& part : parts_of(all, agreement)) {
+    if (part.is_usual) continue;
+    if (part.name != "border" && part.name != "mode" && part.name != "mask" &&
+        part.name != "channels")
+      line += part.name + " ";
+    line += part.text +
+            (part.name == "border" && part.others.size() == 1 ? " or " + part.others[0] : "") +
+            ", ";
+  }
+  return line + (off.largest == 0
+                     ? "equal"
+                     : amount_text(all, off.largest) + " at " + place_text(off.x, off.y));
 }
 
 std::string agreement_text(const std::string& name, const Conventions& all,
@@ -110,37 +91,29 @@ std::string agreement_text(const std::string& name, const Conventions& all,
   const auto add = [&](const std::string& head, const std::string& text) {
     table.lines.push_back({{head, text}, ""});
   };
-  const std::vector<Part> parts = parts_of(all, agreement.convention);
-  const auto others = others_of(all, agreement);
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    std::vector<std::string> also = others[k];
-    if (also.size() > kMostOthers) {
-      also.resize(kMostOthers);
-      also.emplace_back("others");
-    }
-    add(parts[k].name, parts[k].text + (also.empty() ? "" : "; or " + listed(also, "or")));
-  }
-  add("different", share_text(off.different, off.samples) + ", by " +
-                       amount_text(all, off.mean) + " in the mean");
-  if (off.largest > 0)
+  for (const Part& part : parts_of(all, agreement))
+    add(part.name,
+        part.text + (part.others.empty() ? "" : "; the same is: " + listed(part.others, "or")));
+  add("different", std::to_string(off.different) + " of " + std::to_string(off.samples) +
+                       " samples, " +
+                       number_text(100 * double(off.different) / double(off.samples)) + " %");
+  if (off.largest > 0) {
+    add("mean", amount_text(all, off.mean));
     add("largest", amount_text(all, off.largest) + " at " + place_text(off.x, off.y) +
-                       (all.channels > 1 ? " of channel " + std::to_string(off.channel) : "") +
+                       (all.in.channels() > 1 ? ", channel " + std::to_string(off.channel) : "") +
                        ": " + number_text(off.is) + " instead of " + number_text(off.should));
-  return name + ": " + agreement_line(all, agreement) + "\n" + as_text(table);
+  }
+  return name + ": " + agreement_line(all, agreement) + "\n" + as_text(table) + "\n";
 }
 
 std::string agreement_json(const std::string& status, const Conventions& all,
                            const Agreement& agreement) {
   const Deviation& off = agreement.deviation;
-  const Convention& convention = agreement.convention;
   nlohmann::ordered_json json{{"status", status}, {"summary", agreement_line(all, agreement)}};
-  const std::vector<Part> parts = parts_of(all, convention);
-  const auto others = others_of(all, agreement);
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    json[parts[k].name] = parts[k].text;
-    if (!others[k].empty()) json["also"][parts[k].name] = others[k];
-  }
-  json["shift"] = {convention.shift_x, convention.shift_y};
+  for (const Part& part : parts_of(all, agreement)) json[part.name] = part.text;
+  for (const Part& part : parts_of(all, agreement))
+    if (!part.others.empty()) json["same"][part.name] = part.others;
+  json["shift"] = {agreement.convention.shift_x, agreement.convention.shift_y};
   json["samples"] = off.samples;
   json["different"] = off.different;
   json["mean"] = off.mean;

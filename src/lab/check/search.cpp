@@ -1,371 +1,295 @@
-#include "src/lab/check/search.hpp"
-
-#include <cstdlib>
+#include <algorithm>
+#include <limits>
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/splitmix.hpp"
+#include "src/lab/check/check.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 namespace {
 
-constexpr int kPatch = 8;                 // pixels a side
-constexpr int kMostPatches = 64;          // that are looked at
-constexpr int kLeastInside = 1024;        // pixels; a smaller picture is looked at as a whole
-constexpr double kMostProducts = 2e9;     // of a pass
-constexpr std::size_t kMostKept = 512;    // conventions, with each rounding of theirs
-constexpr std::size_t kMostEqual = 64;    // that differ at the edges alone
-constexpr std::size_t kMostEndings = 12;  // over the whole picture
-constexpr int kChunk = 1024;              // pixels, whose sums stay in the cache
-constexpr double kFar = 1e9;  // a sample counts no more, so that infinite ones leave something to tell
-
-struct Found {
-  Convention convention;
-  double loss = 0;  ///< mean distance
-
-  bool operator<(const Found& other) const {
-    return std::pair(loss, convention.order()) < std::pair(other.loss, other.convention.order());
-  }
-};
-
-/// Keeps the best ones alone.
-void keep_best(std::vector<Found>& found, double most_loss, std::size_t most) {
-  std::ranges::sort(found, std::less<>());
-  std::erase_if(found, [&](const Found& each) { return each.loss > most_loss; });
-  if (found.size() > most) found.resize(most);
-}
-
-/// Some pixels of a row.
+/// Pixels x0 to x1 - 1 of a row.
 struct Run {
   int y, x0, x1;
 };
 
-/// The search for all but the edge, on square patches. Where the picture has room, they lie so far
-/// inside that no mask leaves it, however shifted.
-class InnerSearch {
- public:
-  InnerSearch(const Conventions& all, int threads) : all_(all) {
-    const Mask& mask = all.turns[0].mask;
-    const int side = std::max(mask.width, mask.height);
-    reach_ = std::clamp(side / 2, 2, 16);
-    place_patches(side - 1 + reach_);
-    for (const Patch& patch : patches_) {
-      for (int y = 0; y < height_; ++y) {
-        const auto add = [&](const Image& picture, std::vector<double>& to) {
-          to.resize(to.size() + row());
-          all.samples(picture, patch.y + y, patch.x, patch.x + width_, &*to.end() - row());
-        };
-        add(all.theirs, theirs_);
-        add(all.in, copied_);
-      }
+constexpr int kRun = 8;          // pixels of one of a sample
+constexpr int kWholeRun = 1024;  // pixels of one of the whole picture, whose sums stay in the cache
+constexpr double kLeastInside = 1024;  // pixels; in smaller pictures the edges come with the rest
+constexpr double kMostProducts = 1e9;  // of a sample
+constexpr std::size_t kMostRounded = 512, kMostEdged = 64, kMostEndings = 12;
+constexpr double kInfinite = 1e9;  // so far off a sample counts at most in a mean
+
+/// Infinite where only one of both is a number.
+double distance(double is, double should) {
+  const double off = std::abs(is - should);
+  if (!std::isnan(off)) return off;
+  const bool alike = is == should || (std::isnan(is) && std::isnan(should));
+  return alike ? 0 : std::numeric_limits<double>::infinity();
+}
+
+std::vector<double> samples_of(const Image& image, const Run& run) {
+  const std::ptrdiff_t first = std::ptrdiff_t(run.x0) * image.channels(),
+                       last = std::ptrdiff_t(run.x1) * image.channels();
+  // In mode full a result is larger than the picture.
+  std::vector<double> samples(std::size_t(last - first));
+  if (run.y >= image.height() || run.x1 > image.width()) return samples;
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
+    const T* row = row_of<T>(image.view(), run.y);
+    std::copy(row + first, row + last, samples.begin());
+  });
+  return samples;
+}
+
+/// What a weighted sum is in the end. `copied` is the sample of the picture.
+double finished(const Conventions& all, const Convention& convention, double sum, double copied) {
+  const Scaling& scaling = all.scalings[std::size_t(convention.scaling)];
+  const Edge::Rule rule = all.edges[std::size_t(convention.edge)].rule;
+  if (rule == Edge::Rule::zero || rule == Edge::Rule::copied)
+    if (std::isnan(sum)) return rule == Edge::Rule::zero ? 0 : copied;
+  const double most = full_range(all.in.depth()), middle = all.is_float() ? 0.5 : (most + 1) / 2;
+  const Range range = convention.range;
+  double value = sum / scaling.divisor + scaling.offset;
+  if (range == Range::absolute) value = std::abs(value);
+  if (range == Range::raised) value += middle;
+  if (range == Range::centred) value = middle + value / 2;
+  switch (convention.rounding) {
+    case Rounding::none: break;
+    case Rounding::half_even: value = std::nearbyint(value); break;
+    case Rounding::half_up: value = std::floor(value + 0.5); break;
+    case Rounding::half_away: value = std::round(value); break;
+    case Rounding::toward_0: value = std::trunc(value); break;
+    case Rounding::down: value = std::floor(value); break;
+  }
+  if (range == Range::kept) return value;
+  if (range == Range::wrapped) return value - std::floor(value / (most + 1)) * (most + 1);
+  return std::clamp(value, 0.0, most);
+}
+
+bool share_sums(const Convention& a, const Convention& b) {
+  return std::tie(a.turn, a.edge, a.shift_x, a.shift_y) ==
+         std::tie(b.turn, b.edge, b.shift_x, b.shift_y);
+}
+
+/// Calls f(k, place in the row, theirs, should) for the samples of a run and each convention from
+/// `first` to `last` - 1, which share their sums.
+template <class F>
+void compare_run(const Conventions& all, const std::vector<Convention>& of, std::size_t first,
+                 std::size_t last, const Run& run, F f) {
+  const std::vector<double> copied = samples_of(all.in, run), theirs = samples_of(all.theirs, run);
+  std::vector<double> sums(theirs.size());
+  all.sums(of[first], run.y, run.x0, run.x1, sums.data());
+  const int channels = all.in.channels();
+  for (std::size_t k = first; k < last; ++k) {
+    const Convention convention = of[k];
+    for (std::size_t i = 0, c = 0; i < sums.size();
+         ++i, c = c + 1 == std::size_t(channels) ? 0 : c + 1) {
+      const std::size_t at = convention.exchanges && c != 1 ? i + 2 - 2 * c : i;
+      f(k, run.x0 * channels + int(at), theirs[at], finished(all, convention, sums[i], copied[i]));
     }
-    const int edges = edges_end();
-    sums_.resize(all.turns.size() * std::size_t(edges) * patches_.size());
-    cpu::parallel_for(int(sums_.size()), cpu::threads_or_all(threads), [&](int, int index) {
-      const Patch& patch = patches_[std::size_t(index) % patches_.size()];
-      Convention convention;
-      convention.edge = index / int(patches_.size()) % edges;
-      convention.turn = index / int(patches_.size()) / edges;
-      std::vector<double>& sums = sums_[std::size_t(index)];
-      sums.resize(std::size_t(height_ + 2 * reach_) * wide_row());
-      for (int y = 0; y < height_ + 2 * reach_; ++y)
-        all.sums(convention, patch.y + y - reach_, patch.x - reach_, patch.x + width_ + reach_,
-                 sums.data() + std::size_t(y) * wide_row());
-    });
   }
+}
 
-  /// The best ones, equally good on the patches. Their edges are not decided.
-  std::vector<Found> best() const {
-    std::vector<Found> found;
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& [dx, dy] : shifts())
-      for (int turn = 0; turn < int(all_.turns.size()); ++turn)
-        for (int edge = 0; edge < edges_end(); ++edge)
-          for (const bool exchanges : {false, true})
-            for (int scaling = 0; scaling < int(all_.scalings.size()); ++scaling)
-              for (const Range range : all_.ranges) {
-                if (exchanges && all_.channels < 3) continue;
-                const Convention convention{dx,      dy,    exchanges,      turn,
-                                            scaling, range, Rounding::none, edge};
-                const double most = std::max(all_.step(convention), 2 * least);
-                const double loss = loss_of(convention, most);
-                if (loss > most) continue;
-                least = std::min(least, loss);
-                found.push_back({convention, loss});
-              }
-    // What is rounded is at most a step off.
-    keep_best(found, std::max(all_.step(found[0].convention), 2 * least), kMostKept);
-    std::vector<Found> rounded;
-    for (Found each : found)
-      for (const Rounding rounding : all_.roundings) {
-        each.convention.rounding = rounding;
-        each.loss = loss_of(each.convention, kFar);
-        rounded.push_back(each);
-      }
-    std::ranges::sort(rounded, std::less<>());
-    keep_best(rounded, rounded[0].loss, kMostEqual);
-    return rounded;
+void add(const Conventions& all, const Convention& convention, int y, int place, double is,
+         double should, double step, Deviation& to) {
+  ++to.samples;
+  if (is == should) return;
+  double off = distance(is, should);
+  const double values = full_range(all.in.depth()) + 1;
+  if (convention.range == Range::wrapped && convention.rounding == Rounding::none)
+    off = std::min(off, std::abs(values - off));  // before rounding 255.9 is near 0
+  to.different += off > (all.is_float() ? step : 0);
+  to.far += off > step * (all.is_float() ? 10 : 1.001);
+  to.mean += std::min(off, kInfinite);
+  if (off <= to.largest) return;
+  const int channels = all.in.channels();
+  to = {to.samples, to.different,     to.far, off,   to.mean, place / channels,
+        y,          place % channels, is,     should};
+}
+
+/// Those that share their sums stand together.
+std::vector<Deviation> deviations(const Conventions& all, const std::vector<Convention>& of,
+                                  const std::vector<Run>& runs) {
+  std::vector<std::size_t> groups;
+  for (std::size_t k = 0; k < of.size(); ++k)
+    if (k == 0 || !share_sums(of[k - 1], of[k])) groups.push_back(k);
+  groups.push_back(of.size());
+  // Few conventions are compared on all threads by parts of the runs.
+  const std::size_t blocks = std::clamp<std::size_t>(1024 / of.size(), 1, runs.size());
+  std::vector<Deviation> parts(blocks * of.size());
+  std::vector<double> steps;
+  for (const Convention& each : of) steps.push_back(all.step(each));
+  const int tasks = int((groups.size() - 1) * blocks);
+  cpu::parallel_for(tasks, cpu::threads_or_all(0), [&](int, int task) {
+    const std::size_t group = std::size_t(task) / blocks, block = std::size_t(task) % blocks;
+    for (std::size_t r = block * runs.size() / blocks; r < (block + 1) * runs.size() / blocks; ++r)
+      compare_run(all, of, groups[group], groups[group + 1], runs[r],
+                  [&](std::size_t k, int place, double is, double should) {
+                    add(all, of[k], runs[r].y, place, is, should, steps[k],
+                        parts[block * of.size() + k]);
+                  });
+  });
+  std::vector<Deviation> sums(of.size());
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    Deviation& sum = sums[index % of.size()];
+    Deviation& part = parts[index];
+    part.samples += sum.samples;
+    part.different += sum.different;
+    part.far += sum.far;
+    part.mean += sum.mean;
+    const Deviation before = sum;
+    sum = part.largest > sum.largest ? part : before;
+    std::tie(sum.samples, sum.different, sum.far, sum.mean) =
+        std::tie(part.samples, part.different, part.far, part.mean);
   }
+  for (Deviation& sum : sums) sum.mean /= double(sum.samples);
+  return sums;
+}
 
- private:
-  struct Patch {
-    int x, y;
-  };
+/// The best of these by their means, at most so many; all that are no farther off than `least`, or
+/// that are as good as the best.
+std::vector<Convention> best_of(const Conventions& all, std::vector<Convention> of,
+                                const std::vector<Run>& runs, double least, std::size_t most) {
+  std::ranges::sort(of, {}, [](const Convention& c) { return c.order(); });
+  const std::vector<Deviation> off = deviations(all, of, runs);
+  std::vector<std::pair<double, std::size_t>> rated;
+  for (std::size_t k = 0; k < of.size(); ++k) rated.emplace_back(off[k].mean, k);
+  std::ranges::sort(rated);
+  std::vector<Convention> best;
+  for (const auto& [mean, k] : rated)
+    if (best.size() < most && mean <= std::max(least, rated[0].first)) best.push_back(of[k]);
+  return best;
+}
 
-  std::size_t row() const { return std::size_t(width_) * all_.channels; }
-  std::size_t wide_row() const { return std::size_t(width_ + 2 * reach_) * all_.channels; }
-  int edges_end() const { return is_inside_ ? 1 : int(all_.edges.size()); }
-
-  void place_patches(int margin) {
-    int x0 = margin, y0 = margin, w = all_.theirs.width() - 2 * margin,
-        h = all_.theirs.height() - 2 * margin;
-    is_inside_ = w > 0 && h > 0 && double(w) * h >= kLeastInside;
-    if (!is_inside_) {
-      x0 = y0 = 0;
-      w = all_.theirs.width();
-      h = all_.theirs.height();
-    }
-    width_ = std::min(kPatch, w);
-    height_ = std::min(kPatch, h);
-    const Mask& mask = all_.turns[0].mask;
-    const double products = double(mask.weights.size()) * double(all_.turns.size()) * edges_end() *
-                            double(wide_row()) * (height_ + 2 * reach_);
-    const std::size_t most = std::size_t(std::clamp(kMostProducts / products, 4.0, double(kMostPatches)));
-    const int columns = (w + width_ - 1) / width_, rows = (h + height_ - 1) / height_;
-    const auto add = [&](int column, int line) {
-      patches_.push_back({x0 + std::min(column * width_, w - width_),
-                          y0 + std::min(line * height_, h - height_)});
-    };
-    if (double(columns) * rows <= double(most)) {
-      for (int k = 0; k < columns * rows; ++k) add(k % columns, k / columns);
-      return;
-    }
-    // Half of them show much, and half are any.
-    SplitMix random(1);
-    for (std::size_t k = 0; k < 8 * most; ++k)
-      add(random.below(std::uint32_t(columns)), random.below(std::uint32_t(rows)));
-    std::vector<std::pair<double, Patch>> rated;
-    for (const Patch& patch : patches_) rated.emplace_back(-contrast(patch), patch);
-    std::stable_sort(rated.begin() + std::ptrdiff_t(most / 2), rated.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    patches_.clear();
-    for (std::size_t k = 0; k < most; ++k) patches_.push_back(rated[k].second);
+/// Runs for a sample: half of them show much, and half are any.
+std::vector<Run> sample(const Conventions& all, int margin, double count) {
+  const int width = all.theirs.width() - 2 * margin, height = all.theirs.height() - 2 * margin;
+  SplitMix random(1);
+  std::vector<std::pair<double, Run>> rated;
+  for (double k = 0; k < 8 * count; ++k) {
+    const int x = margin + random.below(std::uint32_t(std::max(1, width - kRun + 1)));
+    const Run run{margin + random.below(std::uint32_t(height)), x,
+                  std::min(x + kRun, margin + width)};
+    const std::vector<double> samples = samples_of(all.theirs, run);
+    const auto [least, most] = std::ranges::minmax(samples);
+    rated.emplace_back(k < count / 2 || std::isnan(most - least) ? 0 : least - most, run);
   }
+  const auto middle = rated.begin() + std::ptrdiff_t(count / 2);
+  std::stable_sort(middle, rated.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Run> runs;
+  for (std::size_t k = 0; k < std::size_t(count); ++k) runs.push_back(rated[k].second);
+  return runs;
+}
 
-  double contrast(const Patch& patch) const {
-    double sum = 0, squares = 0;
-    std::vector<double> samples(row());
-    for (int y = 0; y < height_; ++y) {
-      all_.samples(all_.theirs, patch.y + y, patch.x, patch.x + width_, samples.data());
-      for (const double sample : samples) {
-        sum += sample;
-        squares += sample * sample;
-      }
-    }
-    const double contrast = squares - sum * sum / double(row() * std::size_t(height_));
-    return std::isfinite(contrast) ? contrast : 0;
-  }
-
-  /// From the nearest on.
-  std::vector<std::pair<int, int>> shifts() const {
-    std::vector<std::pair<int, int>> all;
-    for (int y = -reach_; y <= reach_; ++y)
-      for (int x = -reach_; x <= reach_; ++x) all.emplace_back(x, y);
-    std::ranges::stable_sort(all, {}, [](const auto& shift) {
-      return std::abs(shift.first) + std::abs(shift.second);
-    });
-    return all;
-  }
-
-  /// The mean distance; something above `most` where it is above that.
-  double loss_of(const Convention& convention, double most) const {
-    const std::size_t channels = std::size_t(all_.channels), rows = std::size_t(height_);
-    const std::size_t first = std::size_t(convention.turn * edges_end() +
-                                          (is_inside_ ? 0 : convention.edge)) * patches_.size();
-    const double count = double(patches_.size()) * double(rows * row());
-    const double turns = convention.range == Range::wrapped && convention.rounding == Rounding::none
-                             ? full_range(all_.in.depth()) + 1
-                             : std::numeric_limits<double>::infinity();
-    double loss = 0;
-    for (std::size_t y = 0; y < rows; ++y) {
-      for (std::size_t k = 0; k < patches_.size(); ++k) {
-        const std::size_t from = (k * rows + y) * row();
-        const double* sums =
-            sums_[first + k].data() +
-            (y + std::size_t(reach_ - convention.shift_y)) * wide_row() +
-            std::size_t(reach_ - convention.shift_x) * channels;
-        all_.compare(convention, sums, copied_.data() + from, theirs_.data() + from, int(row()),
-                     [&](int, double is, double should) {
-                       const double off = distance(is, should);
-                       loss += std::min({off, std::abs(turns - off), kFar});
-                     });
-        if (loss > most * count) return 2 * most + loss / count;
-      }
-    }
-    return loss / count;
-  }
-
-  const Conventions& all_;
-  int reach_ = 2, width_ = 0, height_ = 0;
-  bool is_inside_ = true;  ///< so that edges do not matter
-  std::vector<Patch> patches_;
-  std::vector<double> theirs_, copied_;      ///< of all patches
-  std::vector<std::vector<double>> sums_;  ///< of turns, edges and patches, with room for shifts
-};
-
-/// Pixels whose mask may leave the picture, or some of them.
-std::vector<Run> rim_of(const Conventions& all, const std::vector<Found>& found) {
-  const Mask& mask = all.turns[0].mask;
-  int reach = 0;
-  for (const Found& each : found)
-    reach = std::max({reach, std::abs(each.convention.shift_x), std::abs(each.convention.shift_y)});
-  reach += std::max(mask.width, mask.height) - 1;
+/// The pixels that are so near to an edge, as far as there is time.
+std::vector<Run> rim(const Conventions& all, int margin, double most_pixels) {
   const int width = all.theirs.width(), height = all.theirs.height();
   std::vector<Run> runs;
-  double pixels = 0;
-  const auto add = [&](int y, int x0, int x1) {
-    for (int x = x0; x < x1; x += kPatch) runs.push_back({y, x, std::min(x1, x + kPatch)});
-    pixels += x1 - x0;
-  };
-  for (int y = 0; y < height; ++y) {
-    const int side = y < reach || y >= height - reach || 2 * reach >= width ? width : reach;
-    add(y, 0, side);
-    if (side < width) add(y, width - side, width);
-  }
-  const double products = pixels * double(mask.weights.size()) * all.channels *
-                          double(all.edges.size());
-  const std::uint32_t every = std::uint32_t(std::ceil(products / kMostProducts));
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; x += kRun)
+      if (x < margin || x + kRun > width - margin || y < margin || y >= height - margin)
+        runs.push_back({y, x, std::min(width, x + kRun)});
+  const auto every = std::uint32_t(std::ceil(double(runs.size()) * kRun / most_pixels));
   SplitMix random(2);
   if (every > 1) std::erase_if(runs, [&](const Run&) { return random.below(every) > 0; });
   return runs;
 }
 
-/// The same ones with the edges that fit best.
-std::vector<Found> with_edges(const Conventions& all, const std::vector<Found>& found, int threads) {
-  const std::vector<Run> runs = rim_of(all, found);
-  std::vector<Found> edged;
-  for (Found each : found) {
-    each.loss = 0;
-    for (each.convention.edge = 0; each.convention.edge < int(all.edges.size());
-         ++each.convention.edge)
-      if (std::ranges::none_of(edged, [&](const Found& other) {
-            return other.convention == each.convention;
-          }))
-        edged.push_back(each);
-  }
-  cpu::parallel_for(int(edged.size()), cpu::threads_or_all(threads), [&](int, int index) {
-    // The first of those that share sums computes the losses of all.
-    const auto shares = [&](const Found& other) {
-      return other.convention.sums_like(edged[std::size_t(index)].convention);
-    };
-    if (std::ranges::find_if(edged, shares) - edged.begin() != index) return;
-    std::vector<Found*> sharing;
-    for (Found& each : edged)
-      if (shares(each)) sharing.push_back(&each);
-    const std::size_t most = std::size_t(kPatch) * all.channels;
-    std::vector<double> sums(most), copied(most), theirs(most);
-    for (const Run& run : runs) {
-      all.sums(sharing[0]->convention, run.y, run.x0, run.x1, sums.data());
-      all.samples(all.in, run.y, run.x0, run.x1, copied.data());
-      all.samples(all.theirs, run.y, run.x0, run.x1, theirs.data());
-      for (Found* each : sharing)
-        all.compare(each->convention, sums.data(), copied.data(), theirs.data(),
-                    (run.x1 - run.x0) * all.channels, [&](int, double is, double should) {
-                      each->loss += std::min(distance(is, should), kFar);
-                    });
-    }
-  });
-  std::ranges::sort(edged, std::less<>());
-  keep_best(edged, edged[0].loss, kMostEqual);
-  return edged;
-}
-
-/// Compares the whole picture with conventions that share their sums: for each sample and the kth of
-/// them it calls f(k, y, place in the row, theirs, should), on several threads.
-template <class F>
-void for_all(const Conventions& all, const std::vector<Convention>& of, int threads, F f) {
-  const int width = all.theirs.width();
-  cpu::parallel_for(all.theirs.height(), cpu::threads_or_all(threads), [&](int, int y) {
-    std::vector<double> sums(std::size_t(kChunk) * all.channels), copied(sums.size()),
-        theirs(sums.size());
-    for (int x0 = 0; x0 < width; x0 += kChunk) {
-      const int x1 = std::min(width, x0 + kChunk);
-      all.sums(of[0], y, x0, x1, sums.data());
-      all.samples(all.in, y, x0, x1, copied.data());
-      all.samples(all.theirs, y, x0, x1, theirs.data());
-      for (std::size_t k = 0; k < of.size(); ++k)
-        all.compare(of[k], sums.data(), copied.data(), theirs.data(), (x1 - x0) * all.channels,
-                    [&](int i, double is, double should) {
-                      f(k, y, x0 * all.channels + i, is, should);
-                    });
-    }
-  });
-}
-
-std::vector<Deviation> deviations(const Conventions& all, const std::vector<Convention>& of,
-                                  int threads) {
-  std::vector<Deviation> rows(std::size_t(all.theirs.height()) * of.size());
-  const bool is_float = all.in.depth() == Depth::f32;
-  std::vector<double> steps;
-  for (const Convention& each : of) steps.push_back(all.step(each));
-  for_all(all, of, threads, [&](std::size_t k, int y, int at, double is, double should) {
-    Deviation& row = rows[std::size_t(y) * of.size() + k];
-    const double off = distance(is, should);
-    ++row.samples;
-    row.different += off > (is_float ? steps[k] : 0);
-    row.far += off > steps[k] * (is_float ? 10 : 1.001);
-    row.mean += off;
-    if (off <= row.largest) return;
-    row.largest = off;
-    row.x = at / all.channels;
-    row.y = y;
-    row.channel = at % all.channels;
-    row.is = is;
-    row.should = should;
-  });
-  std::vector<Deviation> whole(of.size());
-  for (std::size_t index = 0; index < rows.size(); ++index) {
-    Deviation& sum = whole[index % of.size()];
-    const Deviation before = sum, &row = rows[index];
-    if (row.largest > sum.largest) sum = row;
-    sum.samples = before.samples + row.samples;
-    sum.different = before.different + row.different;
-    sum.far = before.far + row.far;
-    sum.mean = before.mean + row.mean;
-  }
-  for (Deviation& sum : whole) sum.mean /= double(sum.samples);
-  return whole;
+std::vector<Run> whole(const Conventions& all) {
+  std::vector<Run> runs;
+  for (int y = 0; y < all.theirs.height(); ++y)
+    for (int x = 0; x < all.theirs.width(); x += kWholeRun)
+      runs.push_back({y, x, std::min(all.theirs.width(), x + kWholeRun)});
+  return runs;
 }
 
 }  // namespace
 
-Agreement nearest_convention(const Conventions& all, int threads) {
-  const std::vector<Found> found = with_edges(all, InnerSearch(all, threads).best(), threads);
-  std::vector<Convention> looked_at;
-  for (const Found& each : found)
-    if (each.convention.sums_like(found[0].convention) && looked_at.size() < kMostEndings)
-      looked_at.push_back(each.convention);
-  const std::vector<Deviation> off = deviations(all, looked_at, threads);
+Agreement nearest_convention(const Conventions& all) {
+  const Mask& mask = all.turns[0].mask;
+  const double taps = double(mask.weights.size()) * all.in.channels();
+  const int side = std::max(mask.width, mask.height);
+  const int reach =
+      std::clamp(std::min(side / 2, int(std::sqrt(kMostProducts / (8 * kRun * 8 * taps)))), 2, 16);
+  const int margin = side - 1 + reach;
+  const double inside =
+      double(all.theirs.width() - 2 * margin) * (all.theirs.height() - 2 * margin);
+  const bool has_inside =
+      all.theirs.width() > 2 * margin && all.theirs.height() > 2 * margin && inside >= kLeastInside;
+  const auto with = [&](const std::vector<Convention>& of, auto change, int count) {
+    std::vector<Convention> changed;
+    for (const Convention& each : of)
+      for (int k = 0; k < count; ++k) {
+        changed.push_back(each);
+        change(changed.back(), k);
+      }
+    return changed;
+  };
+  // Inside the picture all but the edge: first without rounding, by which a result is at most a
+  // step off.
+  std::vector<Convention> tried = {{}};
+  tried = with(
+      tried, [=](Convention& c, int k) { c.shift_x = k - reach; }, 2 * reach + 1);
+  tried = with(
+      tried, [=](Convention& c, int k) { c.shift_y = k - reach; }, 2 * reach + 1);
+  tried = with(
+      tried, [](Convention& c, int k) { c.turn = k; }, int(all.turns.size()));
+  if (!has_inside)
+    tried = with(
+        tried, [](Convention& c, int k) { c.edge = k; }, int(all.edges.size()));
+  const double count = std::clamp(kMostProducts / (double(tried.size()) * taps * kRun), 8.0, 64.0);
+  tried = with(
+      tried, [](Convention& c, int k) { c.exchanges = k > 0; }, all.in.channels() < 3 ? 1 : 2);
+  tried = with(
+      tried, [](Convention& c, int k) { c.scaling = k; }, int(all.scalings.size()));
+  tried = with(
+      tried, [](Convention& c, int k) { c.range = Range(k); }, 6);
+  std::erase_if(tried, [&](const Convention& c) {
+    return c.range == (all.is_float() ? Range::wrapped : Range::kept);
+  });
+  std::vector<Run> runs = sample(all, has_inside ? margin : 0, count);
+  tried = best_of(all, tried, runs, all.step({}), kMostRounded);
+  if (!all.is_float())
+    tried = with(
+        tried, [](Convention& c, int k) { c.rounding = Rounding(k + 1); }, 5);
+  runs = sample(all, has_inside ? margin : 0, 512);
+  tried = best_of(all, tried, runs, 0, kMostEdged);
+  // Then the edge.
+  tried = with(
+      tried, [](Convention& c, int k) { c.edge = k; }, int(all.edges.size()));
+  std::ranges::sort(tried, {}, [](const Convention& c) { return c.order(); });
+  tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
+  runs = rim(all, margin, kMostProducts / (taps * double(all.edges.size())));
+  tried = best_of(all, tried, runs, 0, kMostEdged);
+  // Then the whole picture, where some endings may differ after all.
+  std::vector<Convention> last;
+  for (const Convention& each : tried)
+    if (share_sums(each, tried[0]) && last.size() < kMostEndings) last.push_back(each);
+  const std::vector<Deviation> off = deviations(all, last, whole(all));
   std::size_t best = 0;
-  for (std::size_t k = 1; k < off.size(); ++k)
+  for (std::size_t k = 0; k < off.size(); ++k)
     if (off[k].mean < off[best].mean) best = k;
-  Agreement agreement{looked_at[best], {}, off[best]};
-  for (const Found& each : found) {
-    const auto known = std::ranges::find(looked_at, each.convention);
-    if (known == looked_at.end() ||
-        (std::size_t(known - looked_at.begin()) != best &&
-         off[std::size_t(known - looked_at.begin())].mean == off[best].mean))
-      agreement.equal.push_back(each.convention);
+  Agreement agreement{last[best], {}, off[best]};
+  for (const Convention& each : tried) {
+    const std::size_t k = std::size_t(std::ranges::find(last, each) - last.begin());
+    if (k == last.size() || (k != best && off[k].mean == off[best].mean))
+      agreement.equal.push_back(each);
   }
   return agreement;
 }
 
-Image difference_picture(const Conventions& all, const Convention& convention, double gain,
-                         int threads) {
-  Image picture(all.theirs.width(), all.theirs.height(), all.channels, Depth::u8);
-  for_all(all, {convention}, threads, [&](std::size_t, int y, int at, double is, double should) {
-    row_of<std::uint8_t>(picture.view(), y)[at] =
-        to_sample<std::uint8_t>(std::min(gain * distance(is, should), 255.0));
+Image difference_picture(const Conventions& all, const Convention& convention, double gain) {
+  Image picture(all.theirs.width(), all.theirs.height(), all.in.channels(), Depth::u8);
+  const std::vector<Run> runs = whole(all);
+  cpu::parallel_for(int(runs.size()), cpu::threads_or_all(0), [&](int, int index) {
+    const Run& run = runs[std::size_t(index)];
+    std::uint8_t* const row = row_of<std::uint8_t>(picture.view(), run.y);
+    compare_run(
+        all, {convention}, 0, 1, run, [&](std::size_t, int place, double is, double should) {
+          row[place] = to_sample<std::uint8_t>(std::min(gain * distance(is, should), 255.0));
+        });
   });
   return picture;
 }
