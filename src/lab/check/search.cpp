@@ -18,7 +18,7 @@ constexpr int kRun = 8;          // pixels of one of a sample
 constexpr int kWholeRun = 1024;  // pixels of one of the whole picture, whose sums stay in the cache
 constexpr double kLeastInside = 1024;  // pixels; in smaller pictures the edges come with the rest
 constexpr double kMostProducts = 1e9;  // of a sample
-constexpr std::size_t kMostRounded = 512, kMostEdged = 64, kMostEndings = 12;
+constexpr std::size_t kMostEqual = 64, kMostEndings = 12;
 constexpr double kInfinite = 1e9;  // so far off a sample counts at most in a mean
 
 /// Infinite where only one of both is a number.
@@ -70,6 +70,11 @@ double finished(const Conventions& all, const Convention& convention, double sum
 bool share_sums(const Convention& a, const Convention& b) {
   return std::tie(a.turn, a.edge, a.shift_x, a.shift_y) ==
          std::tie(b.turn, b.edge, b.shift_x, b.shift_y);
+}
+
+bool share_end(const Convention& a, const Convention& b) {
+  return std::tie(a.exchanges, a.scaling, a.range, a.rounding) ==
+         std::tie(b.exchanges, b.scaling, b.range, b.rounding);
 }
 
 /// Calls f(k, place in the row, theirs, should) for the samples of a run and each convention from
@@ -147,18 +152,33 @@ std::vector<Deviation> deviations(const Conventions& all, const std::vector<Conv
   return sums;
 }
 
-/// The best of these by their means, at most so many; all that are no farther off than `least`, or
-/// that are as good as the best.
+/// Makes of each the conventions that have the numbers from `first` to `last` there.
+template <class T>
+void vary(std::vector<Convention>& of, T Convention::*field, int first, int last) {
+  std::vector<Convention> varied;
+  for (Convention each : of)
+    for (int k = first; k <= last; ++k) {
+      each.*field = T(k);
+      varied.push_back(each);
+    }
+  of = std::move(varied);
+}
+
+/// Those whose mean is the best, at most so many; `roughly`: those that may be the best once they
+/// are rounded, too.
 std::vector<Convention> best_of(const Conventions& all, std::vector<Convention> of,
-                                const std::vector<Run>& runs, double least, std::size_t most) {
+                                const std::vector<Run>& runs, bool roughly, std::size_t most) {
   std::ranges::sort(of, {}, [](const Convention& c) { return c.order(); });
+  of.erase(std::unique(of.begin(), of.end()), of.end());
   const std::vector<Deviation> off = deviations(all, of, runs);
   std::vector<std::pair<double, std::size_t>> rated;
   for (std::size_t k = 0; k < of.size(); ++k) rated.emplace_back(off[k].mean, k);
   std::ranges::sort(rated);
+  const double least = rated[0].first,
+               limit = roughly ? 2 * least + all.step(of[rated[0].second]) : least;
   std::vector<Convention> best;
   for (const auto& [mean, k] : rated)
-    if (best.size() < most && mean <= std::max(least, rated[0].first)) best.push_back(of[k]);
+    if (best.size() < most && mean <= limit) best.push_back(of[k]);
   return best;
 }
 
@@ -213,56 +233,34 @@ Agreement nearest_convention(const Conventions& all) {
   const int side = std::max(mask.width, mask.height);
   const int reach =
       std::clamp(std::min(side / 2, int(std::sqrt(kMostProducts / (8 * kRun * 8 * taps)))), 2, 16);
-  const int margin = side - 1 + reach;
+  const int margin = side - 1 + reach, last_edge = int(all.edges.size()) - 1;
   const double inside =
       double(all.theirs.width() - 2 * margin) * (all.theirs.height() - 2 * margin);
   const bool has_inside =
       all.theirs.width() > 2 * margin && all.theirs.height() > 2 * margin && inside >= kLeastInside;
-  const auto with = [&](const std::vector<Convention>& of, auto change, int count) {
-    std::vector<Convention> changed;
-    for (const Convention& each : of)
-      for (int k = 0; k < count; ++k) {
-        changed.push_back(each);
-        change(changed.back(), k);
-      }
-    return changed;
-  };
-  // Inside the picture all but the edge: first without rounding, by which a result is at most a
-  // step off.
+  // All but the edge, where the picture has an inside: first without rounding, by which a result is
+  // at most a step off.
   std::vector<Convention> tried = {{}};
-  tried = with(
-      tried, [=](Convention& c, int k) { c.shift_x = k - reach; }, 2 * reach + 1);
-  tried = with(
-      tried, [=](Convention& c, int k) { c.shift_y = k - reach; }, 2 * reach + 1);
-  tried = with(
-      tried, [](Convention& c, int k) { c.turn = k; }, int(all.turns.size()));
-  if (!has_inside)
-    tried = with(
-        tried, [](Convention& c, int k) { c.edge = k; }, int(all.edges.size()));
-  const double count = std::clamp(kMostProducts / (double(tried.size()) * taps * kRun), 8.0, 64.0);
-  tried = with(
-      tried, [](Convention& c, int k) { c.exchanges = k > 0; }, all.in.channels() < 3 ? 1 : 2);
-  tried = with(
-      tried, [](Convention& c, int k) { c.scaling = k; }, int(all.scalings.size()));
-  tried = with(
-      tried, [](Convention& c, int k) { c.range = Range(k); }, 6);
+  vary(tried, &Convention::shift_x, -reach, reach);
+  vary(tried, &Convention::shift_y, -reach, reach);
+  vary(tried, &Convention::turn, 0, int(all.turns.size()) - 1);
+  if (!has_inside) vary(tried, &Convention::edge, 0, last_edge);
+  const double most_runs = kMostProducts / (double(tried.size()) * taps * kRun);
+  vary(tried, &Convention::exchanges, 0, all.in.channels() < 3 ? 0 : 1);
+  vary(tried, &Convention::scaling, 0, int(all.scalings.size()) - 1);
+  vary(tried, &Convention::range, int(Range::kept), int(Range::centred));
   std::erase_if(tried, [&](const Convention& c) {
     return c.range == (all.is_float() ? Range::wrapped : Range::kept);
   });
-  std::vector<Run> runs = sample(all, has_inside ? margin : 0, count);
-  tried = best_of(all, tried, runs, all.step({}), kMostRounded);
-  if (!all.is_float())
-    tried = with(
-        tried, [](Convention& c, int k) { c.rounding = Rounding(k + 1); }, 5);
-  runs = sample(all, has_inside ? margin : 0, 512);
-  tried = best_of(all, tried, runs, 0, kMostEdged);
+  const int inner = has_inside ? margin : 0;
+  tried = best_of(all, tried, sample(all, inner, std::clamp(most_runs, 8.0, 16.0)), true, 512);
+  tried = best_of(all, tried, sample(all, inner, 32), true, 128);
+  if (!all.is_float()) vary(tried, &Convention::rounding, 1, int(Rounding::down));
+  tried = best_of(all, tried, sample(all, inner, 256), false, kMostEqual);
   // Then the edge.
-  tried = with(
-      tried, [](Convention& c, int k) { c.edge = k; }, int(all.edges.size()));
-  std::ranges::sort(tried, {}, [](const Convention& c) { return c.order(); });
-  tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
-  runs = rim(all, margin, kMostProducts / (taps * double(all.edges.size())));
-  tried = best_of(all, tried, runs, 0, kMostEdged);
+  vary(tried, &Convention::edge, 0, last_edge);
+  const double most_pixels = kMostProducts / (taps * double(all.edges.size()));
+  tried = best_of(all, tried, rim(all, margin, most_pixels), false, kMostEqual);
   // Then the whole picture, where some endings may differ after all.
   std::vector<Convention> last;
   for (const Convention& each : tried)
@@ -274,8 +272,9 @@ Agreement nearest_convention(const Conventions& all) {
   Agreement agreement{last[best], {}, off[best]};
   for (const Convention& each : tried) {
     const std::size_t k = std::size_t(std::ranges::find(last, each) - last.begin());
-    if (k == last.size() || (k != best && off[k].mean == off[best].mean))
-      agreement.equal.push_back(each);
+    const bool is_alike =
+        k == last.size() ? share_end(each, last[best]) : k != best && off[k].mean == off[best].mean;
+    if (is_alike) agreement.equal.push_back(each);
   }
   return agreement;
 }
