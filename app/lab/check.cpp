@@ -9,6 +9,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/terminal.hpp"
 #include "src/filter/alpha.hpp"
+#include "src/filter/convolver.hpp"
 #include "src/filter/picture_mask.hpp"
 #include "src/lab/check/check.hpp"
 #include "src/mask/file.hpp"
@@ -64,6 +65,8 @@ void CheckCommand::run() {
   check_outputs(*this);
   const Mask of = only_mask(text_or_picture_masks(mask), mask);
   const Image picture = picture_read(in, read), result = picture_read(theirs, read);
+  Convolver({.request = {}, .border = Border::constant, .border_value = border_value})
+      .check_border_value(picture.depth());
   const std::string name = printable_name(theirs);
   const auto agreement_of = [&](const Conventions& all) { return nearest_convention(all); };
   std::unique_ptr<const Conventions> all;
@@ -74,8 +77,8 @@ void CheckCommand::run() {
   }
   const Agreement agreement = agreement_of(*all);
   const Deviation& off = agreement.deviation;
-  const double allowed = tolerance.value_or(
-      picture.depth() == Depth::f32 ? all->step(agreement.convention) : 0);
+  const double allowed =
+      tolerance.value_or(picture.depth() == Depth::f32 ? all->step(agreement.convention) : 0);
   const bool agrees = off.largest <= allowed, unknown = !agrees && off.is_unknown();
   const std::string status = agrees ? "agrees" : unknown ? "unknown" : "differs";
   if (!json.empty()) write_result(json, agreement_json(status, *all, agreement));

@@ -303,7 +303,7 @@ void declare(Binder& binder, CheckCommand& command) {
   binder.number("--border-value", "V", command.border_value,
                 {.least = std::numeric_limits<double>::lowest()},
                 "Sample outside the picture, if that is constant (default 0)");
-  binder.number("--tolerance", "STEPS", command.tolerance, {},
+  binder.number("--tolerance", "STEPS", command.tolerance, {0, 1000000},
                 "By how much samples may differ (default 0). A step is 1 of 255 or of 65535; of "
                 "floats it is a number (default: roundings)");
   binder.group("Results", true);

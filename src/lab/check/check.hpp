@@ -89,8 +89,8 @@ struct Deviation {
   int x = 0, y = 0, channel = 0;  ///< the first sample that is `largest` off
   double is = 0, should = 0;      ///< that sample
 
-  /// Whether more than one in a hundred samples are too far off for an unlike rounding.
-  bool is_unknown() const { return far * 100 > samples; }
+  /// Whether more than a quarter of the samples are too far off for an unlike rounding.
+  bool is_unknown() const { return far * 4 > samples; }
 };
 
 struct Agreement {

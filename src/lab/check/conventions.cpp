@@ -78,7 +78,7 @@ std::vector<Edge> edges_for(Mode mode, Depth depth, double border_value) {
     if (value != border_value) constant(value);
   if (mode == Mode::full) return edges;
   const std::string where = " where the mask leaves the picture";
-  edges.push_back({"the weights inside, scaled up", Border::constant, 0, Edge::Rule::rest});
+  edges.push_back({"only weights inside", Border::constant, 0, Edge::Rule::rest});
   edges.push_back({"0" + where, Border::constant, 0, Edge::Rule::zero});
   edges.push_back({"copied" + where, Border::constant, 0, Edge::Rule::copied});
   return edges;

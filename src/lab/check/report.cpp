@@ -103,7 +103,7 @@ std::string agreement_text(const std::string& name, const Conventions& all,
                        (all.in.channels() > 1 ? ", channel " + std::to_string(off.channel) : "") +
                        ": " + number_text(off.is) + " instead of " + number_text(off.should));
   }
-  return name + ": " + agreement_line(all, agreement) + "\n" + as_text(table) + "\n";
+  return name + ": " + agreement_line(all, agreement) + "\n" + as_text(table);
 }
 
 std::string agreement_json(const std::string& status, const Conventions& all,
