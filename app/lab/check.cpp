@@ -89,7 +89,7 @@ void CheckCommand::run() {
                   agreement_line(*all, agreement));
   if (!agrees)
     throw IoError(name + ": it is up to " + amount_text(*all, off.largest) +
-                  " off; --tolerance would allow that");
+                  " off; a larger --tolerance allows that");
 }
 
 }  // namespace convfilt
