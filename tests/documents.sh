@@ -104,6 +104,7 @@ cd "$work"
 printf 'P5\n40 30\n255\n%1200s' '' >in.pgm
 "$CONVFILT" apply identity in.pgm in.png
 cp "$repository/filters/box3.txt" my_mask.txt
+"$CONVFILT" apply box3 in.png theirs.png
 mkdir photos && cp in.jpg photos/c.jpg && cp in.jpg a.jpg && cp in.png b.png
 ran=0
 while read -r program arguments; do

@@ -9,7 +9,7 @@ cd "$tree" || exit 2
 
 # An include may name its own room and those below. app/lab and src/lab come first, so that nothing below may include them.
 rooms="
-app/lab src/lab/try src/lab/tune src/lab/compare src/lab/explain src/lab
+app/lab src/lab/try src/lab/tune src/lab/check src/lab/compare src/lab/explain src/lab
 app
 src/library src/run src/filter src/auto src/picture src/mask src/base
 kernels/registry kernels/cpu

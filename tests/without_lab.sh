@@ -39,8 +39,8 @@ rm a.ppm b.ppm
 for topic in strategies filters masks devices; do
   diff <("$with" list $topic) <("$CONVFILT" list $topic) || fail "list $topic differs"
 done
-said='convfilt was built without compare, explain, tune and try'
-for command in compare explain tune try; do
+said='convfilt was built without compare, explain, check, tune and try'
+for command in compare explain check tune try; do
   status=0; "$CONVFILT" $command -h >out 2>err || status=$?
   [ $status = 2 ] && [ ! -s out ] && grep -qF "$said" err || fail "$command says: $(cat out err)"
   "$with" --help | grep -q "^  $command " || fail "$command is no command of a whole build"

@@ -28,7 +28,7 @@ CommandPtr parse(int argc, const char* const* argv, std::vector<Default>& defaul
 
 extern const OtherCommand kMask, kMerge, kList, kGenerate;
 // These are in app/lab/; a build without the lab lacks them.
-extern const OtherCommand kCompare, kExplain, kTune, kTry;
+extern const OtherCommand kCompare, kExplain, kCheck, kTune, kTry;
 
 /// Binds the options to a new command.
 template <class OneCommand>

@@ -16,8 +16,8 @@ namespace convfilt {
 namespace {
 
 // In help's order.
-const OtherCommand* const kOthers[] = {&kCompare, &kExplain, &kTune, &kMask,
-                                       &kMerge,   &kTry,     &kList, &kGenerate};
+const OtherCommand* const kOthers[] = {&kCompare, &kExplain, &kCheck, &kTune,    &kMask,
+                                       &kMerge,   &kTry,     &kList,  &kGenerate};
 
 std::vector<const CommandHelp*> helps() {
   std::vector<const CommandHelp*> all;
@@ -150,7 +150,7 @@ CommandPtr parse(int argc, const char* const* argv, std::vector<Default>& defaul
     throw UsageError("the command comes first, then its options: convfilt COMMAND " + name);
   if (is_left_out(name))
     throw UsageError(
-        "convfilt was built without compare, explain, tune and try; build it with "
+        "convfilt was built without compare, explain, check, tune and try; build it with "
         "-DCONVFILT_LAB=ON");
   Words names;
   for (const CommandHelp* help : commands) names.emplace_back(help->name);

@@ -64,6 +64,20 @@ struct ExplainCommand : Command {
   void run() override;
 };
 
+/// A result of another program.
+struct CheckCommand : Command {
+  std::string in, theirs;           ///< paths
+  std::string mask;                 ///< as text_or_picture_masks() takes it
+  std::optional<double> tolerance;  ///< in steps; by default 0, or roundings of floats
+  double border_value = 0;
+  ReadOptions read;
+  std::string difference;  ///< a path; empty = not wanted
+  std::string json;        ///< a path; "-" is standard output; empty = not wanted
+  Loudness loudness = Loudness::normal;
+
+  void run() override;
+};
+
 struct TuneCommand : Command {
   std::string device = "auto";  ///< auto, cpu, or a CUDA device, as in --device
   bool quick = false;

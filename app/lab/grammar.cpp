@@ -294,6 +294,33 @@ void declare(Binder& binder, ExplainCommand& command) {
   setting_options(binder, command.convolver.request);
 }
 
+void declare(Binder& binder, CheckCommand& command) {
+  binder.positional("IN", command.in, "The picture that was convolved; - is standard input");
+  binder.positional("THEIRS", command.theirs, "What another program made of it");
+  binder.group("What it should be", true);
+  binder.option("--mask", "MASK", command.mask,
+                "The mask: a file, or a name (convfilt list masks). It must be given");
+  binder.number("--border-value", "V", command.border_value,
+                {.least = std::numeric_limits<double>::lowest()},
+                "Sample outside the picture, if that is constant (default 0)");
+  binder.number("--tolerance", "STEPS", command.tolerance, {0, 1000000},
+                "By how much samples may differ (default 0). A step is 1 of 255 or of 65535; of "
+                "floats it is a number (default: roundings)");
+  binder.group("Results", true);
+  binder.option("--difference", "FILE", command.difference,
+                "A picture of the distances, so bright that the largest is white");
+  binder.output("--json", command.json, "As JSON, instead of the table, or to FILE");
+  binder.group("Files");
+  reading_options(binder, command.read);
+  message_options(binder, command.loudness);
+  binder.then([&command] {
+    require(!command.mask.empty(),
+            "--mask is missing: name the mask that the other program applied, e.g. --mask m.txt");
+    require(command.in != "-" || command.theirs != "-",
+            "IN, THEIRS: only one of them can be standard input");
+  });
+}
+
 void declare(Binder& binder, TuneCommand& command) {
   binder.group("What to measure", true);
   binder.option("--device", "NAME", command.device,
@@ -380,6 +407,22 @@ const OtherCommand kExplain{
      "  convfilt explain in-parts --mask 36x1 --size 60x1 --part 6 --block 12 --mode full "
      "--flip\n"},
     declare_as<ExplainCommand>};
+
+const OtherCommand kCheck{
+    {"check", "Check another program's result against the true convolution",
+     "Report how far another program's result is from the true convolution, and with\n"
+     "which border, shift, turn of the mask, scale and rounding it agrees.\n",
+     "  convfilt check in.png theirs.png --mask m.txt\n"
+     "  convfilt check in.png theirs.png --mask sobel_x --difference where.png\n"
+     "  convfilt check in.png theirs.png --mask m.txt --tolerance 1 --json\n",
+     "Weights are tried as written, flipped, mirrored, transposed; divided by their\n"
+     "divisor, sum or number; with any anchor near the middle. Borders are all that the\n"
+     "program has, outputs left 0 or copied where the mask leaves the picture, and\n"
+     "weights that are left out there. Results are clamped, modulo, absolute or around\n"
+     "the middle; rounded to nearest, down or toward 0.\n\n"
+     "Exit codes: 0 all samples agree; 1 they differ by more than --tolerance, or a file\n"
+     "is not read; 2 the command line is wrong.\n"},
+    declare_as<CheckCommand>};
 
 const OtherCommand kTune{
     {"tune", "Measure this machine, so that auto takes what is fastest on it",

@@ -84,6 +84,7 @@ bad_values '.*' blur in/ out/ -q
 bad_values 'amount|sigma|threshold|halo-limit' sharpen in/ out/ -q
 bad_values 'method|direction|sigma|gain|threshold|low|high' edge in/ out/ -q
 bad_values '.*' compare --size=3x3 --mask=3x3 --repeats=3 --strategies=cpu
+bad_values 'tolerance|on-damage|max-pixels|page|loader' check in/a.pgm in/a.pgm --mask=identity
 bad_values '.*' explain
 bad_values 'size|depth|channels|device' mask check gaussian5
 bad_values 'sigma|wavelength|angle|phase|aspect' mask make gabor --sigma=3 --wavelength=6

@@ -21,7 +21,7 @@ alike() {  # TURN COLUMNS COMMAND...
 }
 all() {  # COLUMNS
   local command name file turn=0
-  for command in "" blur sharpen edge apply compare explain tune mask list generate; do fits "$1" convfilt $command --help; done
+  for command in "" blur sharpen edge apply compare explain check tune mask list generate; do fits "$1" convfilt $command --help; done
   fits "$1" "$CONVFILT"
   for command in "" strategies filters devices; do fits "$1" convfilt list $command; done
   for name in $(strategies); do
