@@ -230,8 +230,10 @@ void declare(Binder& binder, FilterCommand& command) {
   binder.flag("--luma", mapping.luma, "Filter luma alone. Edges are then grey");
   const auto regions = std::make_shared<Words>();
   binder.repeated("--region", "X,Y,W,H", *regions,
-                  "Filter only these pixels, or with ellipse: before the numbers those of the "
-                  "ellipse in that box; the others stay as they were. May be given several times");
+                  "Filter only these pixels; the others stay as they were. ellipse:X,Y,W,H is the "
+                  "ellipse in that box. May be given several times. A JPEG made from a JPEG keeps "
+                  "its coefficients outside, but for the blocks at the rim; in other lossy files "
+                  "the whole picture is coded anew");
   binder.then([regions, &mapping] {
     for (const std::string& word : *regions) mapping.regions.push_back(region_in(word));
   });
