@@ -175,7 +175,7 @@ class PatchWriter : public RowWriter, public Compressor {
 
  private:
   void read_original() {
-    if (coding_ && original_->read() && has_kept_tables() &&
+    if (coding_ && original_->read() && has_kept_tables() && can_be_coded() &&
         attempted([&] { jpeg_copy_critical_parameters(original_->info(), &info_); }))
       return;
     original_.reset();
@@ -191,6 +191,22 @@ class PatchWriter : public RowWriter, public Compressor {
       const JQUANT_TBL* table = original_->info()->comp_info[i].quant_table;
       const auto& kept = coding_->tables[std::size_t(coding_->components[i].table)];
       if (!table || !std::ranges::equal(table->quantval, kept->quantval)) return false;
+    }
+    return true;
+  }
+
+  /// Whether all values are among those of 8-bit samples. Others have no code.
+  bool can_be_coded() {
+    constexpr int kMost = 1 << (BITS_IN_JSAMPLE + 2);
+    for (int i = 0; i < original_->info()->num_components; ++i) {
+      const jpeg_component_info& blocks = original_->info()->comp_info[i];
+      for (int y = 0; y < int(blocks.height_in_blocks); ++y) {
+        const JCOEF* row = original_->row(i, y)[0];
+        for (std::size_t k = 0; k < std::size_t(blocks.width_in_blocks) * DCTSIZE2; ++k) {
+          const bool is_mean = k % DCTSIZE2 == 0;
+          if (row[k] >= kMost || row[k] < (is_mean ? -kMost : 1 - kMost)) return false;
+        }
+      }
     }
     return true;
   }
