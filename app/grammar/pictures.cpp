@@ -26,6 +26,14 @@ std::vector<double> numbers_of(const FilterOption& option, const std::string& wo
           number_in(option.name, word.substr(mark + 1), option.second)};
 }
 
+Region region_in(const std::string& word) {
+  constexpr std::string_view kEllipse = "ellipse:";
+  const bool is_ellipse = word.starts_with(kEllipse);
+  const auto numbers = numbers_in("--region", is_ellipse ? word.substr(kEllipse.size()) : word,
+                                  {0, 0, 1, 1}, "X,Y,W,H or ellipse:X,Y,W,H, e.g. 100,50,640,480");
+  return {numbers[0], numbers[1], numbers[2], numbers[3], is_ellipse};
+}
+
 /// IN and OUT, and where they are folders.
 struct Names {
   std::string in, out, out_folder;
@@ -237,12 +245,15 @@ void declare(Binder& binder, FilterCommand& command) {
   binder.flag("--linear", mapping.linear,
               "Filter linear light, by IN's colour profile or sRGB's curve");
   binder.flag("--luma", mapping.luma, "Filter luma alone. Edges are then grey");
-  const auto read_region = [&mapping](const std::string& word) {
-    const auto numbers = numbers_in("--region", word, {0, 0, 1, 1}, "X,Y,W,H, e.g. 100,50,640,480");
-    mapping.region = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  };
-  binder.option("--region", "X,Y,W,H", read_region,
-                "Filter only these pixels; the others stay as they were");
+  const auto regions = std::make_shared<Words>();
+  binder.repeated("--region", "X,Y,W,H", *regions,
+                  "Filter only these pixels; the others stay as they were. ellipse:X,Y,W,H is the "
+                  "ellipse in that box. May be given several times. A JPEG made from a JPEG keeps "
+                  "its coefficients outside, but for the blocks at the rim; in other lossy files "
+                  "the whole picture is coded anew");
+  binder.then([regions, &mapping] {
+    for (const std::string& word : *regions) mapping.regions.push_back(region_in(word));
+  });
   binder.choice("--output", mapping.negative, kNegatives,
                 "How to store responses below 0: clamp makes them 0, abs makes them positive, "
                 "signed adds half of each response to the middle of the range");

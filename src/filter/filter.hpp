@@ -16,6 +16,7 @@
 #include "src/filter/convolver.hpp"
 #include "src/filter/shape.hpp"
 #include "src/picture/metadata.hpp"
+#include "src/picture/region.hpp"
 
 namespace convfilt {
 
@@ -40,10 +41,11 @@ class Work {
   Shape in, out;
   Window window;
   Border border;
-  int offset_x, offset_y;   ///< from a pixel of the result to that of the picture it replaces
-  std::string why_whole;    ///< why the picture is not cut into bands; empty where it is
-  std::string note{};       ///< what to tell about the picture
-  bool two_levels = false;  ///< whether all samples of the result are 0 or the full range
+  int offset_x, offset_y;         ///< from a pixel of the result to that of the picture it replaces
+  std::string why_whole;          ///< why the picture is not cut into bands; empty where it is
+  std::string note{};             ///< what to tell about the picture
+  std::vector<Region> regions{};  ///< outside of which no pixel changes; empty: all may change
+  bool two_levels = false;        ///< whether all samples of the result are 0 or the full range
 
   bool is_whole() const { return !why_whole.empty(); }
 

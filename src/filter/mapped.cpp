@@ -116,8 +116,9 @@ std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Pl
 
 class RegionWork final : public Work {
  public:
-  RegionWork(std::unique_ptr<Work> inner, const Region& region)
-      : Work(*inner), inner_(std::move(inner)), region_(region) {
+  RegionWork(std::unique_ptr<Work> inner, const std::vector<Region>& all)
+      : Work(*inner), inner_(std::move(inner)) {
+    regions = all;
     two_levels = false;
   }
 
@@ -134,9 +135,11 @@ class RegionWork final : public Work {
         : work_(work), inner_(work.inner_->make_worker()) {}
 
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      const Region& region = work_.region_;
-      const int begin = std::clamp(region.y - out.top, 0, out.height);
-      const int end = std::clamp(region.y + region.height - out.top, 0, out.height);
+      int begin = out.height, end = 0;  // the rows that hold pixels of a region
+      for (const Region& region : work_.regions) {
+        begin = std::min(begin, std::max(region.y - out.top, 0));
+        end = std::max(end, std::min(region.y + region.height - out.top, out.height));
+      }
       if (work_.is_whole())
         inner_->push(in, out);
       else if (begin < end)
@@ -148,9 +151,12 @@ class RegionWork final : public Work {
                       in.row(out.top + y - in.top) + std::size_t(first) * pixel,
                       std::size_t(last - first) * pixel);
         };
-        const bool inside = y >= begin && y < end;
-        keep(0, inside ? region.x : out.width);
-        if (inside) keep(region.x + region.width, out.width);
+        int next = 0;
+        for (const Span& span : spans_in_row(work_.regions, out.top + y)) {
+          keep(next, span.first);
+          next = span.end;
+        }
+        keep(next, out.width);
       }
     }
 
@@ -160,16 +166,17 @@ class RegionWork final : public Work {
   };
 
   std::unique_ptr<Work> inner_;
-  Region region_;
 };
 
 std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const Place& place,
-                                   const Region& region) {
-  if (region.x > in.width - region.width || region.y > in.height - region.height) {
-    throw UsageError(
-        "--region: it ends at " + std::to_string(std::int64_t{region.x} + region.width) + "," +
-        std::to_string(std::int64_t{region.y} + region.height) + ", and the picture at " +
-        std::to_string(in.width) + "," + std::to_string(in.height) + "; name pixels inside it");
+                                   const std::vector<Region>& regions) {
+  for (const Region& region : regions) {
+    if (region.x <= in.width - region.width && region.y <= in.height - region.height) continue;
+    throw UsageError("--region: " + region.text() + " ends at " +
+                     std::to_string(std::int64_t{region.x} + region.width) + "," +
+                     std::to_string(std::int64_t{region.y} + region.height) +
+                     ", and the picture at " + std::to_string(in.width) + "," +
+                     std::to_string(in.height) + "; name pixels inside it");
   }
   Place inside = place;
   inside.keeps_channels = true;
@@ -180,7 +187,7 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
         "--luma");
-  return std::make_unique<RegionWork>(std::move(work), region);
+  return std::make_unique<RegionWork>(std::move(work), regions);
 }
 
 }  // namespace
@@ -202,12 +209,16 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
     around(std::string(name_of(*depth)), [depth = *depth](auto& inner, auto& in, auto& place) {
       return begin_depth(inner, in, place, depth);
     });
-  if (const auto& region = mapping.region) {
+  if (!mapping.regions.empty()) {
+    // Neither their order nor a repetition decides a byte.
+    std::vector<Region> regions = mapping.regions;
+    std::ranges::sort(regions);
+    const auto repeated = std::ranges::unique(regions);
+    regions.erase(repeated.begin(), repeated.end());
     std::string text = "region";
-    for (const int number : {region->x, region->y, region->width, region->height})
-      text += " " + std::to_string(number);
-    around(text, [region = *region](auto& inner, auto& in, auto& place) {
-      return begin_region(inner, in, place, region);
+    for (const Region& region : regions) text += " " + region.text();
+    around(text, [regions](auto& inner, auto& in, auto& place) {
+      return begin_region(inner, in, place, regions);
     });
   }
   return filter;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "src/filter/filter.hpp"
+#include "src/picture/region.hpp"
 
 namespace convfilt {
 
@@ -15,22 +17,17 @@ enum class Negative {
   centred,   ///< half of each response is added to the middle of the range
 };
 
-/// Pixels, from the upper left corner of the upright picture.
-struct Region {
-  int x = 0, y = 0, width = 0, height = 0;
-};
-
 struct Mapping {
   bool linear = false;
   bool luma = false;
   Negative negative = Negative::clamp;
-  std::optional<Region> region{};
-  std::optional<Depth> depth{};  ///< of the result; the picture's where there is none
+  std::vector<Region> regions{};  ///< of the upright picture; none: all of it
+  std::optional<Depth> depth{};   ///< of the result; the picture's where there is none
 };
 
 /// The filter as the mapping wants it, or itself where the mapping wants nothing. Such filters
 /// throw UsageError as they begin where the picture has alpha and luma or negative responses are
-/// mapped, or where the region lies outside. The
+/// mapped, or where a region lies outside. The
 /// result of another depth is that of the picture in floats from 0 to 1; floats are not held to a
 /// range.
 FilterPtr mapped(FilterPtr filter, const Mapping& mapping);

@@ -70,6 +70,7 @@ class OuterWork final : public Work {
         enter_(std::move(enter)),
         leave_(std::move(leave)) {
     this->in = in;
+    regions.clear();
     out.channels = channels;
     out.depth = in.depth;
     two_levels = false;

@@ -62,6 +62,7 @@ struct Header {
   Metadata metadata;
   std::optional<int> quality;              ///< of a JPEG, as its tables tell
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG
+  std::int64_t coefficient_bytes = 0;  ///< of a JPEG whose coefficients a result may keep, else 0
 };
 
 /// Bytes of the samples of a row, and of all.
@@ -210,7 +211,7 @@ class RowWriter {
   /// Writes what follows the last row. It is called once. Throws IoError.
   virtual void finish() = 0;
 
-  /// Which metadata the format cannot hold, a sentence each; complete when the writer is made.
+  /// What of the picture the file does not hold, a sentence each; complete after finish().
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  protected:

@@ -6,6 +6,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/codecs/jpeg/patch.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
 #include "src/picture/samples.hpp"
@@ -116,6 +117,26 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
   return written;
 }
 
+/// Why a result cannot keep what its original has outside some regions, as the file stores it;
+/// empty where it can, or where nothing is lost by storing it anew.
+std::string why_coded_anew(const Header& shape, const Format& format, const WriteOptions& options) {
+  constexpr std::int64_t kMostBytes = std::int64_t{768} << 20;  // as ReadContext::check_memory()
+  const bool is_lossy = format.id == FormatId::jpeg || format.id == FormatId::heic ||
+                        format.id == FormatId::avif || (format.quality && options.quality);
+  if (!is_lossy) return "";
+  if (format.id != FormatId::jpeg || shape.format != FormatId::jpeg)
+    return "only a JPEG made from a JPEG keeps parts";
+  if (options.loader != Loader::automatic) return "OpenCV's codecs keep no parts";
+  if (shape.orientation != 1) return "IN is stored turned";
+  if (options.quality) return "--quality changes its tables";
+  if (options.subsampling && shape.channels > 1 && options.subsampling != shape.subsampling)
+    return "--subsampling changes its sampling";
+  if (shape.coefficient_bytes == 0) return "its colours or their sampling must be changed";
+  if (shape.coefficient_bytes > kMostBytes)
+    return "its coefficients would take more than 768 MiB of memory";
+  return "";
+}
+
 }  // namespace
 
 PictureReader::PictureReader(const std::string& path, const ReadOptions& options)
@@ -210,17 +231,22 @@ WriteOptions jpeg_settings(const Header& shape, WriteOptions options) {
 }
 
 PictureWriter::PictureWriter(const std::string& path, const Header& shape,
-                             const WriteOptions& options)
+                             const WriteOptions& options, const Original* original)
     : path_(path), shape_(shape) {
   const Format& format = format_for(path, options);
   written_ = fitted(path, shape, format, options, warnings_);
   file_ = std::make_unique<AtomicFile>(path);
   sink_ = sink_of(*file_);
-  const Codec& codec = codec_for(format.id, options.loader);
-  writer_ = codec.create(*sink_, written_,
-                         format.id == FormatId::jpeg ? jpeg_settings(shape, options) : options);
-  for (const std::string& warning : writer_->warnings())
-    warnings_.push_back(shown_out(path) + ": " + warning);
+  const bool is_jpeg = format.id == FormatId::jpeg;
+  const WriteOptions settings = is_jpeg ? jpeg_settings(shape, options) : options;
+  const std::string why = original ? why_coded_anew(shape, format, options) : "";
+  if (!why.empty())
+    warnings_.push_back(shown_out(path) + ": the whole picture is coded anew, because " + why +
+                        "; pixels outside the region may change");
+  writer_ = original && why.empty() && is_jpeg
+                ? jpeg::patch(*sink_, written_, settings, original->reader.admitted_file(),
+                              original->regions)
+                : codec_for(format.id, options.loader).create(*sink_, written_, settings);
 }
 
 PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> rows,
@@ -253,6 +279,8 @@ void PictureWriter::write(PictureView<const std::byte> rows, PreparedRows prepar
 
 void PictureWriter::finish() {
   writer_->finish();
+  for (const std::string& warning : writer_->warnings())
+    warnings_.push_back(shown_out(path_) + ": " + warning);
   // Some writers hold the whole file, which may wait a while for its name.
   writer_.reset();
 }

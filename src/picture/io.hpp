@@ -14,6 +14,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
+#include "src/picture/region.hpp"
 
 namespace convfilt {
 
@@ -29,7 +30,7 @@ class PictureReader {
   const Header& header() const { return reader_->header(); }
 
   /// See RowReader.
-  std::int64_t held_bytes() const { return reader_->held_bytes(); }
+  std::int64_t held_bytes() const { return reader_->held_bytes() + file_held_; }
 
   /// Reads the next rows; the last of them make it look at the end of the file, too. Throws
   /// IoError.
@@ -43,6 +44,12 @@ class PictureReader {
   std::span<const unsigned char> file() { return source_->whole(); }
   std::uint64_t file_bytes() const { return source_->size(); }
 
+  /// The same, admitted before they take memory. They count among held_bytes().
+  std::span<const unsigned char> admitted_file() {
+    file_held_ = std::int64_t(file_bytes());
+    return context_.whole(*source_);
+  }
+
   /// Throws IoError that names the file.
   [[noreturn]] void fail(const std::string& why) const { context_.fail(why); }
 
@@ -55,6 +62,7 @@ class PictureReader {
   ReadContext context_;
   std::unique_ptr<RowReader> reader_;
   int rows_read_ = 0;
+  std::int64_t file_held_ = 0;
 };
 
 /// A picture in memory, upright, and what its file said.
@@ -87,15 +95,23 @@ void check_options(const WriteOptions& options);
 void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
                   bool in_place);
 
+/// The picture from which a result differs in some regions alone.
+struct Original {
+  PictureReader& reader;  ///< must outlive the result's writer
+  const std::vector<Region>& regions;
+};
+
 /// A file that is written by rows, and is there after finish() and commit().
 class PictureWriter {
  public:
   /// `shape` says the size, channels and depth of the rows that will come, upright, and the
   /// metadata of the input. "-" is standard output. Depth is kept where the format can, else the
   /// nearest it has, with a warning; alpha is laid on white where the format has none, with a
-  /// warning. Throws IoError when the file cannot be written, UsageError when the format cannot
-  /// hold the picture.
-  PictureWriter(const std::string& path, const Header& shape, const WriteOptions& options);
+  /// warning. Of an `original` a JPEG keeps the coefficients outside the regions; if it cannot, a
+  /// warning says so. Throws IoError when the file cannot be written, UsageError when the format
+  /// cannot hold the picture.
+  PictureWriter(const std::string& path, const Header& shape, const WriteOptions& options,
+                const Original* original = nullptr);
 
   /// See RowWriter.
   int rows_at_a_time() const { return writer_->rows_at_a_time(); }
@@ -121,6 +137,7 @@ class PictureWriter {
   /// and so is what it throws.
   void commit(const std::function<void(const FileStamp&)>& before = {}, bool replaces = true);
 
+  /// Complete after finish().
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

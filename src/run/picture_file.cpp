@@ -270,8 +270,10 @@ FileReport PictureLane::filter(Passage& passage) {
   const std::unique_ptr<Work> work =
       begin(*batch_.filter, upright_shape(report.header), convolver_, &report.header.metadata.icc);
   report.why_whole = work->why_whole;
+  const Original original{reader, work->regions};
   const auto writer =
-      std::make_shared<PictureWriter>(job.out, output_header(report.header, *work), batch_.write);
+      std::make_shared<PictureWriter>(job.out, output_header(report.header, *work), batch_.write,
+                                      work->regions.empty() ? nullptr : &original);
   if (!work->is_whole() && work->wraps())
     report.why_in_memory = "with --border=wrap the first rows need the last";
   else if (!work->is_whole() && report.header.orientation != 1)

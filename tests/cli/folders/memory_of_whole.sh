@@ -44,6 +44,12 @@ check blur large.ppm out.ppm --sigma 100 --border wrap
 check blur large.ppm out.ppm --sigma 100 --linear
 check blur large.ppm out.ppm --sigma 100 --luma
 check blur large.ppm out.ppm --region 0,0,100,100
+# A JPEG's coefficients lie in memory, of a progressive one twice, and the file.
+convfilt apply identity large.ppm large.jpg --quality 98 --subsampling 444
+convfilt apply identity large.jpg scans.jpg --progressive
+check blur large.jpg out.jpg --region 0,0,100,100
+check blur large.jpg out.jpg --region 0,0,2999,1499 --border wrap
+check blur scans.jpg out.jpg --region ellipse:900,300,700,900
 check sharpen large.ppm out.ppm --output abs
 check edge large.ppm out.ppm --border wrap
 check edge large.ppm out.ppm --linear

@@ -239,7 +239,7 @@ TEST_CASE(
         CAPTURE(region);
         Mapping mapping;
         mapping.linear = linear;
-        if (region) mapping.region = Region{0, 0, 30, 40};
+        if (region) mapping.regions = {{0, 0, 30, 40}};
         Convolver convolver(options);
         const auto work =
             begin(*mapped(mask_filter(box_mask(4)), mapping), shape_of(in), convolver);

@@ -104,23 +104,27 @@ TEST_CASE("filters around filters give bands of any height the bytes of the whol
     mapping.luma = random() % 2;
     mapping.negative = Negative(between(0, 2));
     const int x = between(0, width - 1), y = between(0, height - 1);
-    if (random() % 2) mapping.region = Region{x, y, between(1, width - x), between(1, height - y)};
+    for (int count = between(0, 3); count > 1; --count)
+      mapping.regions.push_back(
+          {x, y, between(1, width - x), between(1, height - y), between(0, 1) == 0});
     const bool alpha_goes = !mapping.luma && mapping.negative == Negative::clamp;
     const std::vector<Image> all =
         pictures(width, height, alpha_goes ? 4 : 1 + 2 * between(0, 1), depth);
     const Image& in = all[random() % all.size()];
     const Mask& mask = kMasks[random() % std::size(kMasks)];
     const bool edge = random() % 3 == 0;
-    if (edge && mapping.luma && mapping.region && in.channels() == 3) continue;
+    if (edge && mapping.luma && !mapping.regions.empty() && in.channels() == 3) continue;
     const FilterPtr filter = mapped(edge ? channel_edges({mask}) : mask_filter(mask), mapping);
-    if (!filter->keeps_lightness() && mapping.luma && mapping.region && in.channels() == 3)
+    if (!filter->keeps_lightness() && mapping.luma && !mapping.regions.empty() &&
+        in.channels() == 3)
       continue;
     ConvolverOptions options;
     options.request.device = "cpu";
     options.border = kBorders[random() % std::size(kBorders)];
     options.border_value = depth == Depth::f32 ? 0.3 : 17;
     // The grammar lets --luma and --region go with Mode::same alone.
-    if (!mapping.luma && !mapping.region) options.mode = kModes[random() % std::size(kModes)];
+    if (!mapping.luma && mapping.regions.empty())
+      options.mode = kModes[random() % std::size(kModes)];
     if (options.mode == Mode::full && options.border != Border::constant) continue;
     if (options.mode == Mode::valid && (width < mask.width || height < mask.height)) continue;
     Convolver convolver(options);

@@ -49,7 +49,7 @@ Recipe random_recipe(std::mt19937& random) {
   recipe.mapping.linear = below(4) == 0;
   recipe.mapping.luma = below(4) == 0;
   recipe.mapping.negative = Negative(below(3));
-  if (below(4) == 0) recipe.mapping.region = Region{below(5), below(5), 7, 9};
+  if (below(4) == 0) recipe.mapping.regions = {{below(5), below(5), 7, 9, below(2) == 0}};
   recipe.options.request.device = "cpu";
   recipe.options.border = kBorders[below(5)];
   if (recipe.options.border == Border::constant) recipe.options.border_value = below(256);
@@ -71,7 +71,7 @@ Recipe altered(Recipe recipe, std::mt19937& random, bool& is_other) {
     case 8:
       recipe.mapping.negative = Negative((int(recipe.mapping.negative) + 1 + random() % 2) % 3);
       break;
-    case 9: recipe.mapping.region = Region{int(random() % 6), 3, 5, 6}; break;
+    case 9: recipe.mapping.regions.push_back({int(random() % 6), 3, 5, 6}); break;
     case 10: recipe.options.border = kBorders[random() % 5]; break;
     case 11:
       recipe.options.border = Border::constant;

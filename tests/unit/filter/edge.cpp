@@ -268,7 +268,7 @@ TEST_CASE("luma of edges of luma is the same") {
 TEST_CASE("grey edges in a region stand beside the colours") {
   const Image in = random_image(31, 22, 3, Depth::u8, 2), edges = edges_of(in, {});
   Mapping mapping;
-  mapping.region = Region{4, 5, 20, 9};
+  mapping.regions = {{4, 5, 20, 9}};
   Convolver convolver(on_cpu());
   const Image out = filtered(in, *mapped(edge_filter(edge_masks({}), {}), mapping), convolver);
   for_samples(out, [&](int x, int y, int c) {

@@ -8,7 +8,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "src/base/errors.hpp"
 #include "src/filter/chain.hpp"
@@ -312,7 +314,7 @@ TEST_CASE("responses below 0 are cut, turned or centred") {
 TEST_CASE("outside its region a picture stays as it was") {
   const Image in = pattern(40, 30, 3, Depth::u8);
   Mapping mapping;
-  mapping.region = Region{7, 5, 20, 11};
+  mapping.regions = {{7, 5, 20, 11}};
   const Image out = mapped(in, mapping, box_mask(5));
   Convolver convolver = on_the_cpu();
   const Image all = convolve(convolver, in, box_mask(5));
@@ -320,10 +322,59 @@ TEST_CASE("outside its region a picture stays as it was") {
     const bool inside = x >= 7 && x < 27 && y >= 5 && y < 16;
     CHECK(sample(out, x, y, c) == sample(inside ? all : in, x, y, c));
   });
-  mapping.region = Region{21, 5, 20, 11};
-  CHECK_THROWS_WITH_AS(mapped(in, mapping, box_mask(5)),
-                       doctest::Contains("--region: it ends at 41,16, and the picture at 40,30"),
-                       UsageError);
+  mapping.regions = {{1, 1, 2, 2}, {21, 5, 20, 11}};
+  CHECK_THROWS_WITH_AS(
+      mapped(in, mapping, box_mask(5)),
+      doctest::Contains("--region: 21,5,20,11 ends at 41,16, and the picture at 40,30"),
+      UsageError);
+}
+
+TEST_CASE("several regions and ellipses: each pixel of one is filtered once, the others stay") {
+  std::mt19937 random(5);
+  const auto between = [&](int low, int high) { return low + int(random() % (high - low + 1)); };
+  const auto is_in = [](const Region& r, int x, int y) {
+    if (x < r.x || x >= r.x + r.width || y < r.y || y >= r.y + r.height) return false;
+    const int across = 2 * (x - r.x) + 1 - r.width, down = 2 * (y - r.y) + 1 - r.height;
+    return !r.is_ellipse ||
+           across * across * r.height * r.height + down * down * r.width * r.width <=
+               r.width * r.width * r.height * r.height;
+  };
+  Convolver convolver = on_the_cpu();
+  for (int round = 0; round < 60; ++round) {
+    const Image in = pattern(between(1, 50), between(1, 40), 3, Depth::u8);
+    Mapping mapping, other;
+    for (int count = between(1, 5); count > 0; --count) {
+      const int x = between(0, in.width() - 1), y = between(0, in.height() - 1);
+      mapping.regions.push_back(
+          {x, y, between(1, in.width() - x), between(1, in.height() - y), between(0, 2) > 0});
+    }
+    const Image out = mapped(in, mapping, box_mask(5));
+    const Image all = convolve(convolver, in, box_mask(5));
+    int wrong = 0;
+    for_samples(out, [&](int x, int y, int c) {
+      const bool inside = std::ranges::any_of(
+          mapping.regions, [&](const Region& region) { return is_in(region, x, y); });
+      wrong += sample(out, x, y, c) != sample(inside ? all : in, x, y, c);
+    });
+    CHECK(wrong == 0);
+    // The same set has the same text.
+    other.regions.assign(mapping.regions.rbegin(), mapping.regions.rend());
+    other.regions.push_back(mapping.regions.front());
+    const auto text = [](const Mapping& of) {
+      return mapped(mask_filter(box_mask(5)), of)->text();
+    };
+    CHECK(text(mapping) == text(other));
+  }
+  // The circle of 25 in 25 has the points of 3-4-5 triangles on its rim.
+  const Region circle{0, 0, 25, 25, true};
+  CHECK(circle.in_row(12).first == 0);
+  CHECK(circle.in_row(12).end == 25);
+  const Region five{0, 0, 10, 10, true};
+  CHECK(five.in_row(0).first == 3);
+  CHECK(five.in_row(0).end == 7);
+  const Region large{1 << 20, 3, 1 << 28, 1 << 28, true};
+  CHECK(large.in_row(3 + (1 << 27)).first == 1 << 20);
+  CHECK(large.in_row(3 + (1 << 27)).end == (1 << 20) + (1 << 28));
 }
 
 namespace {
@@ -344,10 +395,10 @@ class Reference {
 
   /// The result's sample before it is rounded and clamped.
   double operator()(int x, int y, int c) const {
-    const auto& region = mapping_.region;
-    if (region && (x < region->x || x >= region->x + region->width || y < region->y ||
-                   y >= region->y + region->height))
-      return sample(in_, x, y, c);
+    for (const Region& region : mapping_.regions)
+      if (x < region.x || x >= region.x + region.width || y < region.y ||
+          y >= region.y + region.height)
+        return sample(in_, x, y, c);
     const bool of_luma = mapping_.luma && !is_grey();
     double result = responded(x, y, of_luma ? -1 : c);
     if (of_luma && keeps_lightness_) result += value(x, y, c) - value(x, y, -1);
@@ -401,7 +452,7 @@ TEST_CASE("all mapping options together do what help says, for each depth and nu
             Mapping mapping;
             mapping.linear = bits & 1;
             mapping.luma = bits & 2;
-            if (bits & 4) mapping.region = Region{2, 3, 7, 5};
+            if (bits & 4) mapping.regions = {{2, 3, 7, 5}};
             mapping.negative = negative;
             const Mask mask = keeps_lightness ? sharpen_mask(1, 1) : load_mask("sobel_x");
             CAPTURE(name_of(depth));
@@ -411,7 +462,7 @@ TEST_CASE("all mapping options together do what help says, for each depth and nu
             CAPTURE(keeps_lightness);
             const bool needs_no_alpha = mapping.luma || negative != Negative::clamp;
             const bool grey_beside_colours =
-                mapping.luma && mapping.region && channels == 3 && !keeps_lightness;
+                mapping.luma && (bits & 4) && channels == 3 && !keeps_lightness;
             if ((channels == 4 && needs_no_alpha) || grey_beside_colours) {
               CHECK_THROWS_AS(mapped(in, mapping, mask, keeps_lightness), UsageError);
               ++refused;
@@ -462,11 +513,11 @@ TEST_CASE("an even picture has responses in the middle of its range") {
 }
 
 TEST_CASE("a filter around a filter finishes the one inside it") {
-  const Region region{1, 1, 5, 4};
+  const std::vector<Region> regions{{1, 1, 5, 4}};
   for (const Mapping& mapping :
-       {Mapping{.linear = true, .region = {}}, Mapping{.luma = true, .region = {}},
-        Mapping{.negative = Negative::absolute, .region = {}}, Mapping{.region = region},
-        Mapping{.linear = true, .luma = true, .region = region}}) {
+       {Mapping{.linear = true, .regions = {}}, Mapping{.luma = true, .regions = {}},
+        Mapping{.negative = Negative::absolute, .regions = {}}, Mapping{.regions = regions},
+        Mapping{.linear = true, .luma = true, .regions = regions}}) {
     const auto inner = std::make_shared<Finished>();
     Convolver convolver = on_the_cpu();
     const auto work = begin(*mapped(inner, mapping), {9, 8, 3, Depth::u8}, convolver);

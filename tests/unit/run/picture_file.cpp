@@ -6,15 +6,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
+#include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
+#include "tests/support/files/jpeg.hpp"
 #include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 
@@ -277,4 +281,257 @@ TEST_CASE("orientation is applied once, in bands too") {
     CHECK(same(out.image, convolve(convolver, upright, box_mask(3))));
     CHECK(out.image.width() == (orientation >= 5 ? 60 : 90));
   }
+}
+
+namespace {
+
+FilterPtr blurred(const std::vector<Region>& regions) {
+  Mapping mapping;
+  mapping.regions = regions;
+  return mapped(mask_filter(box_mask(5)), mapping);
+}
+
+/// Whether a pixel of a region lies in a block, which covers so many pixels.
+bool holds_one(const std::vector<Region>& regions, int x, int y, int width, int height) {
+  for (int row = y * height; row < (y + 1) * height; ++row)
+    for (const Region& region : regions)
+      if (const Span span = region.in_row(row);
+          std::max(span.first, x * width) < std::min(span.end, (x + 1) * width))
+        return true;
+  return false;
+}
+
+/// How many blocks of a result are those of another, where they hold a pixel of a region or where
+/// they hold none.
+int equal_blocks(const std::vector<Component>& a, const std::vector<Component>& b,
+                 const std::vector<Region>& regions, bool inside, int* all) {
+  int across = 1, down = 1, equal = 0;
+  for (const Component& component : a) {
+    across = std::max(across, component.across);
+    down = std::max(down, component.down);
+  }
+  *all = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const int width = 8 * across / a[i].across, height = 8 * down / a[i].down;
+    for (int y = 0; y < a[i].height; ++y) {
+      for (int x = 0; x < a[i].width; ++x) {
+        if (holds_one(regions, x, y, width, height) != inside) continue;
+        ++*all;
+        equal += std::equal(a[i].block(x, y), a[i].block(x, y) + 64, b[i].block(x, y));
+      }
+    }
+  }
+  return equal;
+}
+
+bool coded_alike(const std::vector<Component>& a, const std::vector<Component>& b) {
+  return std::ranges::equal(a, b, [](const Component& one, const Component& other) {
+    return one.across == other.across && one.down == other.down && one.width == other.width &&
+           one.height == other.height && one.table == other.table;
+  });
+}
+
+/// A grey JPEG of 70x50 pixels, arithmetic-coded with steps of 1. All coefficients are 0 but for
+/// one.
+Bytes with_coefficient(int place, int value) {
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors;
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&info);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&info, &memory, &size);
+  info.image_width = 70;
+  info.image_height = 50;
+  info.input_components = 1;
+  info.in_color_space = JCS_GRAYSCALE;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, 100, TRUE);
+  arithmetic(info);
+  const auto common = reinterpret_cast<j_common_ptr>(&info);
+  jvirt_barray_ptr blocks = info.mem->request_virt_barray(common, JPOOL_IMAGE, TRUE, 9, 7, 1);
+  info.mem->realize_virt_arrays(common);
+  info.mem->access_virt_barray(common, blocks, 0, 1, TRUE)[0][8][place] = JCOEF(value);
+  jpeg_write_coefficients(&info, &blocks);
+  jpeg_finish_compress(&info);
+  Bytes bytes(memory, memory + size);
+  jpeg_destroy_compress(&info);
+  std::free(memory);
+  return bytes;
+}
+
+struct Kind {
+  const char* name;
+  int channels;
+  Configure configure;
+};
+
+const Kind kKinds[] = {
+    {"4:4:4", 3, sampling(1, 1)},
+    {"4:2:2", 3, sampling(2, 1)},
+    {"4:2:0", 3, sampling(2, 2)},
+    {"4:4:0", 3, sampling(1, 2)},
+    {"4:1:1", 3, sampling(4, 1)},
+    {"4:1:0", 3, sampling(4, 2)},
+    {"grey", 1, [](jpeg_compress_struct&) {}},
+    {"grey of two blocks", 1, sampling(2, 2)},
+    {"progressive", 3, progressive},
+    {"restarts", 3, [](jpeg_compress_struct& info) { info.restart_interval = 2; }},
+    {"RGB", 3, [](jpeg_compress_struct& info) { jpeg_set_colorspace(&info, JCS_RGB); }},
+    {"steps of 16 bits", 3, [](jpeg_compress_struct& info) { jpeg_set_quality(&info, 4, FALSE); }},
+    {"blue finer than luma", 3,
+     [](jpeg_compress_struct& info) {
+       info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;
+       info.comp_info[1].h_samp_factor = 2;
+     }},
+#ifdef C_ARITH_CODING_SUPPORTED
+    {"arithmetic", 3, arithmetic},
+#endif
+};
+
+}  // namespace
+
+TEST_CASE("a JPEG that is filtered by region keeps the coefficients of all other blocks") {
+  const TemporaryFolder folder;
+  std::mt19937 random(11);
+  const auto between = [&](int low, int high) { return low + int(random() % (high - low + 1)); };
+  int changed = 0, kept = 0;
+  for (const Kind& kind : kKinds) {
+    for (int round = 0; round < 6; ++round) {
+      const int width = round == 0 ? 64 : between(1, 140),
+                height = round == 0 ? 48 : between(1, 100);
+      const Image made = pattern(width, height, kind.channels, Depth::u8);
+      const auto coded = [&](const Image& image) {
+        return kind.channels == 1 ? grey(image, kind.configure) : colour(image, kind.configure);
+      };
+      std::vector<Region> regions;
+      for (int count = between(1, 3); count > 0; --count) {
+        const int x = between(0, width - 1), y = between(0, height - 1);
+        regions.push_back({x, y, between(1, std::min(40, width - x)),
+                           between(1, std::min(30, height - y)), between(0, 1) == 1});
+      }
+      CAPTURE(kind.name);
+      CAPTURE(width);
+      CAPTURE(height);
+      save(folder / "in.jpg", coded(made));
+      Bytes first;
+      for (const int threads : {1, 4}) {
+        Run run;
+        run.batch.write.progressive = round == 2;
+        CHECK(
+            run(folder / "in.jpg", folder / "out.jpg", blurred(regions), threads).warnings.empty());
+        if (first.empty()) first = load(folder / "out.jpg");
+        CHECK(load(folder / "out.jpg") == first);
+      }
+      const auto before = components_of(load(folder / "in.jpg")), after = components_of(first);
+      REQUIRE(coded_alike(after, before));
+      int all = 0;
+      CHECK(equal_blocks(after, before, regions, false, &all) == all);
+      kept += all;
+      // Those that are coded anew are as if the whole result was.
+      Convolver convolver(on_the_cpu());
+      const auto whole = components_of(coded(
+          filtered(read_image(folder / "in.jpg", {}, nullptr), *blurred(regions), convolver)));
+      REQUIRE(coded_alike(after, whole));
+      CHECK(equal_blocks(after, whole, regions, true, &all) == all);
+      changed += all - equal_blocks(after, before, regions, true, &all);
+    }
+  }
+  CHECK(kept > 3000);
+  CHECK(changed > 1000);
+}
+
+TEST_CASE("a JPEG in several bands keeps blocks, and the memory of its coefficients is counted") {
+  const TemporaryFolder folder;
+  save(folder / "in.jpg", colour(pattern(1500, 1203, 3, Depth::u8), sampling(1, 1)));
+  const std::vector<Region> regions = {{3, 5, 700, 300}, {900, 400, 555, 700, true}};
+  const auto before = components_of(load(folder / "in.jpg"));
+  Bytes first;
+  for (const int threads : {1, 2, 16}) {
+    Run run;
+    const FileReport report = run(folder / "in.jpg", folder / "out.jpg", blurred(regions), threads);
+    CHECK(report.bands > 3);
+    const std::int64_t with_coefficients = run.asked;
+    if (first.empty()) first = load(folder / "out.jpg");
+    CHECK(load(folder / "out.jpg") == first);
+    run(folder / "in.jpg", folder / "all.jpg", box(), threads);
+    CHECK(with_coefficients >= run.asked + 3 * 2 * 1504 * 1208);
+  }
+  // The picture in one piece, since its border wraps.
+  ConvolverOptions options = on_the_cpu();
+  options.border = Border::wrap;
+  Run run(options);
+  run(folder / "in.jpg", folder / "wrapped.jpg", blurred(regions));
+  for (const char* name : {"out.jpg", "wrapped.jpg"}) {
+    int all = 0;
+    CHECK(equal_blocks(components_of(load(folder / name)), before, regions, false, &all) == all);
+    CHECK(all > 40000);
+  }
+  CHECK(run(folder / "in.jpg", folder / "in.jpg", blurred(regions)).warnings.empty());
+  CHECK(load(folder / "in.jpg") == load(folder / "wrapped.jpg"));
+}
+
+TEST_CASE("where blocks outside a region cannot be kept, one warning says why") {
+  const TemporaryFolder folder;
+  const Image made = pattern(70, 50, 3, Depth::u8);
+  const Bytes plain = colour(made);
+  write_image(folder / "in.png", made, {}, nullptr);
+  const std::vector<Region> regions = {{20, 10, 8, 8}};
+  const auto warns = [&](const Bytes& in, const WriteOptions& write, const std::string& why,
+                         const std::string& out = "out.jpg", bool damaged = false) {
+    save(folder / "in.jpg", in);
+    Run run;
+    run.batch.write = write;
+    run.batch.read.loader = write.loader;
+    run.batch.read.refuse_damaged = !damaged;
+    const FileReport report =
+        run(folder / (in.empty() ? "in.png" : "in.jpg"), folder / out, blurred(regions), 2);
+    CAPTURE(why);
+    REQUIRE(report.warnings.size() == std::size_t(why.empty() ? 0 : damaged ? 2 : 1));
+    if (!why.empty()) CHECK(report.warnings.back().find(why) != std::string::npos);
+    return load(folder / out);
+  };
+  warns(plain, {}, "");
+  warns(plain, {.subsampling = Subsampling{2, 2}}, "");
+  warns(plain, {.quality = 90}, "--quality changes its tables");
+  warns(plain, {.subsampling = Subsampling{1, 1}}, "--subsampling changes its sampling");
+  warns(plain, {.loader = Loader::opencv}, "OpenCV's codecs keep no parts");
+  warns(plain, {}, "", "out.png");
+  warns(plain, {}, "", "out.webp");
+  warns(plain, {.quality = 90}, "only a JPEG made from a JPEG keeps parts", "out.webp");
+  warns({}, {}, "only a JPEG made from a JPEG keeps parts");
+  warns(jpeg_with_exif(plain, exif(6, true)), {}, "IN is stored turned");
+  warns(encoded(made, JCS_CMYK, 4, [](jpeg_compress_struct&) {}), {},
+        "its colours or their sampling must be changed");
+
+  // Of a damaged file, the result is that of the whole picture.
+  const Bytes cut(plain.begin(), plain.end() - 400);
+  const Bytes whole = warns(cut, {}, "IN is damaged", "out.jpg", true);
+  const Image result = read_image(folder / "out.jpg", {}, nullptr);
+  CHECK(sample(result, 69, 49, 0) <= 2);
+
+  // Black of the best quality has the least mean that there is. Arithmetic coding has larger values
+  // than Huffman's, which the result has.
+#ifdef C_ARITH_CODING_SUPPORTED
+  for (const auto& [place, value] : {std::pair{0, -1024}, {1, 1023}, {1, -1023}})
+    warns(with_coefficient(place, value), {}, "");
+  for (const auto& [place, value] : {std::pair{0, -1025}, {0, 1024}, {1, 1024}, {1, -1024}})
+    warns(with_coefficient(place, value), {}, "IN is damaged");
+#endif
+
+  // A table that a later scan replaces: luma in the first scan, and then another table for chroma.
+  static constexpr jpeg_scan_info kScans[] = {{1, {0, 0, 0, 0}, 0, 63, 0, 0},
+                                              {2, {1, 2, 0, 0}, 0, 63, 0, 0}};
+  Bytes two = colour(made, [](jpeg_compress_struct& info) {
+    info.scan_info = kScans;
+    info.num_scans = 2;
+  });
+  warns(two, {}, "");
+  const Bytes scan = {0xFF, 0xDA};
+  auto second = std::find_end(two.begin(), two.end(), scan.begin(), scan.end());
+  Bytes table = {0xFF, 0xDB, 0, 67, 1};
+  table.resize(table.size() + 64, 9);
+  // Huffman tables of the scan stand before it.
+  two.insert(second, table.begin(), table.end());
+  warns(two, {}, "changes its tables between scans");
 }

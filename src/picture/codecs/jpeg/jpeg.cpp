@@ -17,9 +17,7 @@
 namespace convfilt {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-
-enum OwnCode { kThrown = -1, kDamage = -2, kTooManyScans = -3, kHeaderTooLong = -4 };
+enum OwnCode { kDamage = -2, kTooManyScans = -3, kHeaderTooLong = -4 };
 
 /// Bytes of all coefficients of a file that is decoded or encoded, two each.
 template <class Info>
@@ -33,6 +31,26 @@ std::int64_t coefficient_bytes(const Info& info) {
   }
   const std::int64_t pixels = std::int64_t{info.image_width} * info.image_height;
   return std::int64_t{sizeof(JCOEF)} * pixels * samples / (across * down);
+}
+
+/// Header::coefficient_bytes. Arrays of coefficients have whole units of a scan.
+std::int64_t kept_bytes(const jpeg_decompress_struct& info) {
+  const int count = info.num_components;
+  int across = 1, down = 1, blocks = 0;
+  for (int i = 0; i < count; ++i) {
+    across = std::max(across, info.comp_info[i].h_samp_factor);
+    down = std::max(down, info.comp_info[i].v_samp_factor);
+  }
+  std::int64_t bytes = 0;
+  for (int i = 0; i < count; ++i) {
+    const jpeg_component_info& component = info.comp_info[i];
+    const int h = component.h_samp_factor, v = component.v_samp_factor;
+    if (across % h || down % v) return 0;
+    blocks += h * v;
+    bytes += std::int64_t{sizeof(JBLOCK)} * ((component.width_in_blocks + h - 1) / h * h) *
+             ((component.height_in_blocks + v - 1) / v * v);
+  }
+  return count == 1 || (count == 3 && blocks <= C_MAX_BLOCKS_IN_MCU) ? bytes : 0;
 }
 
 /// The quantisation of luma at quality 50 (ISO/IEC 10918-1, table K.1), row by row.
@@ -115,7 +133,7 @@ class JpegReader : public FirstPictureReader,
  public:
   JpegReader(ByteSource& source, ReadContext& context)
       : FirstPictureReader(source, context, FormatId::jpeg),
-        buffer_(new unsigned char[kBufferBytes]) {
+        buffer_(new unsigned char[jpeg::kBufferBytes]) {
     errors_.emit_message = [](j_common_ptr c, int level) {
       if (level < 0) of(c).note_warning();
     };
@@ -183,10 +201,10 @@ class JpegReader : public FirstPictureReader,
     if (!header_read_ && offset_ > kLongestHeader) return kHeaderTooLong;
     std::size_t got = 0;
     try {
-      got = source_.read(offset_, {buffer_.get(), kBufferBytes});
+      got = source_.read(offset_, {buffer_.get(), jpeg::kBufferBytes});
     } catch (...) {
       exit_.thrown = std::current_exception();
-      return kThrown;
+      return jpeg::kThrown;
     }
     offset_ += got;
     if (got == 0) {
@@ -202,7 +220,7 @@ class JpegReader : public FirstPictureReader,
       return 0;
     note_missing_rows();
     note_damage("");
-    return exit_.thrown ? kThrown : context_.options().refuse_damaged ? kDamage : 0;
+    return exit_.thrown ? jpeg::kThrown : context_.options().refuse_damaged ? kDamage : 0;
   }
 
   void skip(long count) {
@@ -375,6 +393,7 @@ class JpegReader : public FirstPictureReader,
     if (table >= 0 && table < NUM_QUANT_TBLS && info_.quant_tbl_ptrs[table])
       header_.quality = quality_of(*info_.quant_tbl_ptrs[table]);
     header_.subsampling = subsampling_of(info_);
+    header_.coefficient_bytes = kept_bytes(info_);
   }
 
   /// Warns if the file ends within one of several pictures. Only the first is read, so that is no
@@ -484,7 +503,7 @@ class JpegReader : public FirstPictureReader,
 
   bool is_padding_from(std::uint64_t at) {
     const auto is_padding = [](unsigned char byte) { return byte == 0 || byte == 0xFF; };
-    while (const std::size_t got = source_.read(at, {buffer_.get(), kBufferBytes})) {
+    while (const std::size_t got = source_.read(at, {buffer_.get(), jpeg::kBufferBytes})) {
       if (!std::all_of(buffer_.get(), buffer_.get() + got, is_padding)) return false;
       at += got;
     }
@@ -505,10 +524,10 @@ class JpegReader : public FirstPictureReader,
        given_up_ = false, first_rows_missing_ = false, announces_more_ = false;
 };
 
-class JpegWriter : public RowWriter, public jpeg::WithLibjpeg<JpegWriter, jpeg_compress_struct> {
+class JpegWriter : public RowWriter, public jpeg::Compressor {
  public:
   JpegWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : sink_(sink), header_(header), buffer_(new unsigned char[kBufferBytes]) {
+      : Compressor(sink, header) {
     if (header.width > JPEG_MAX_DIMENSION || header.height > JPEG_MAX_DIMENSION)
       fail_to_encode(header,
                      "a side may have " + std::to_string(JPEG_MAX_DIMENSION) + " at the most");
@@ -517,35 +536,17 @@ class JpegWriter : public RowWriter, public jpeg::WithLibjpeg<JpegWriter, jpeg_c
       throw UsageError("JPEG has no subsampling of " + size_text(factors.across, factors.down) +
                        "; choose one from 1x1 to 4x2");
     }
-    run([&] { jpeg_create_compress(&info_); });
-    set_destination();
     run([&] { configure(header, options, factors); });
     const jpeg::Segments segments = jpeg::segments_of(header.metadata);
     warnings_ = segments.left_out;
-    header_.metadata = {};
     run([&] {
       jpeg_start_compress(&info_, TRUE);
-      for (const jpeg::Segment& segment : segments.list) {
-        jpeg_write_marker(&info_, segment.marker, segment.payload.data(),
-                          static_cast<unsigned>(segment.payload.size()));
-      }
+      jpeg::write_segments(segments, &info_);
     });
   }
 
   void write(PictureView<const std::byte> rows, EncodedRows) override {
-    run([&] {
-      constexpr int kMostLines = 16;
-      for (int y = 0; y < rows.height;) {
-        JSAMPROW lines[kMostLines];
-        const int count = std::min(kMostLines, rows.height - y);
-        for (int i = 0; i < count; ++i) {
-          // libjpeg only reads them.
-          lines[i] = reinterpret_cast<JSAMPROW>(const_cast<std::byte*>(rows.row(y + i)));
-        }
-        jpeg_write_scanlines(&info_, lines, JDIMENSION(count));
-        y += count;
-      }
-    });
+    run([&] { write_rows(rows); });
   }
 
   void finish() override {
@@ -558,11 +559,6 @@ class JpegWriter : public RowWriter, public jpeg::WithLibjpeg<JpegWriter, jpeg_c
   }
 
  private:
-  template <class Work>
-  void run(const Work& work) {
-    if (!attempted(work)) fail_to_encode(header_, exit_.message);
-  }
-
   /// The defaults are libjpeg's. OpenCV has the same.
   void configure(const Header& header, const WriteOptions& options, Subsampling factors) {
     const bool grey = header.channels == 1;
@@ -577,43 +573,8 @@ class JpegWriter : public RowWriter, public jpeg::WithLibjpeg<JpegWriter, jpeg_c
       info_.comp_info[0].v_samp_factor = factors.down;
     }
     if (options.progressive) jpeg_simple_progression(&info_);
-    const jpeg::Density density = jpeg::density_of(header.metadata.resolution);
-    info_.density_unit = density.unit;
-    info_.X_density = density.x;
-    info_.Y_density = density.y;
+    jpeg::set_density(header.metadata.resolution, &info_);
   }
-
-  void set_destination() {
-    info_.dest = &manager_;
-    manager_.init_destination = [](j_compress_ptr c) { of(c).begin_buffer(); };
-    manager_.empty_output_buffer = [](j_compress_ptr c) -> boolean {
-      of(c).flush(kBufferBytes);
-      of(c).begin_buffer();
-      return TRUE;
-    };
-    manager_.term_destination = [](j_compress_ptr c) {
-      of(c).flush(kBufferBytes - of(c).manager_.free_in_buffer);
-    };
-  }
-
-  void begin_buffer() {
-    manager_.next_output_byte = buffer_.get();
-    manager_.free_in_buffer = kBufferBytes;
-  }
-
-  void flush(std::size_t count) {
-    try {
-      sink_.append({buffer_.get(), count});
-    } catch (...) {
-      exit_.thrown = std::current_exception();
-    }
-    if (exit_.thrown) leave(exit_, kThrown);
-  }
-
-  ByteSink& sink_;
-  Header header_;
-  std::unique_ptr<unsigned char[]> buffer_;
-  jpeg_destination_mgr manager_{};
 };
 
 }  // namespace

@@ -2,10 +2,6 @@
 /// witness for pixels and bytes; libjpeg-turbo makes the kinds of files that OpenCV does not write.
 #include <doctest/doctest.h>
 
-#include <cstdio>  // jpeglib.h needs it before
-
-#include <jpeglib.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -17,73 +13,12 @@
 
 #include "src/picture/io.hpp"
 #include "tests/support/files/codec.hpp"
+#include "tests/support/files/jpeg.hpp"
 
 using namespace convfilt;
 using namespace convfilt::testing;
 
 namespace {
-
-using Configure = std::function<void(jpeg_compress_struct&)>;
-
-/// A JPEG as libjpeg-turbo writes it with these settings, from rows of that colour space.
-Bytes encoded(const Image& image, J_COLOR_SPACE space, int channels, const Configure& configure) {
-  jpeg_compress_struct info{};
-  jpeg_error_mgr errors;
-  info.err = jpeg_std_error(&errors);
-  errors.output_message = [](j_common_ptr) {};
-  jpeg_create_compress(&info);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&info, &memory, &size);
-  info.image_width = JDIMENSION(image.width());
-  info.image_height = JDIMENSION(image.height());
-  info.in_color_space = space;
-  info.input_components = channels;
-  jpeg_set_defaults(&info);
-  jpeg_set_quality(&info, 90, TRUE);
-  configure(info);
-  jpeg_start_compress(&info, TRUE);
-  std::vector<unsigned char> row(std::size_t(image.width()) * std::size_t(channels));
-  for (int y = 0; y < image.height(); ++y) {
-    const auto* from = reinterpret_cast<const unsigned char*>(image.view().row(y));
-    for (int x = 0; x < image.width(); ++x) {
-      for (int c = 0; c < channels; ++c)
-        row[std::size_t(x * channels + c)] = from[x * image.channels() + c % image.channels()];
-    }
-    JSAMPROW line = row.data();
-    jpeg_write_scanlines(&info, &line, 1);
-  }
-  jpeg_finish_compress(&info);
-  Bytes bytes(memory, memory + size);
-  jpeg_destroy_compress(&info);
-  std::free(memory);
-  return bytes;
-}
-
-Bytes colour(
-    const Image& image, const Configure& configure = [](jpeg_compress_struct&) {}) {
-  return encoded(image, JCS_EXT_BGR, 3, configure);
-}
-
-Bytes grey(
-    const Image& image, const Configure& configure = [](jpeg_compress_struct&) {}) {
-  return encoded(image, JCS_GRAYSCALE, 1, configure);
-}
-
-Configure sampling(int across, int down) {
-  return [=](jpeg_compress_struct& info) {
-    info.comp_info[0].h_samp_factor = across;
-    info.comp_info[0].v_samp_factor = down;
-  };
-}
-
-void progressive(jpeg_compress_struct& info) {
-  jpeg_simple_progression(&info);
-}
-
-void arithmetic(jpeg_compress_struct& info) {
-  info.arith_code = TRUE;
-}
 
 Read read(const Bytes& bytes, const ReadOptions& options = {}, int step = 0) {
   return read_by(kJpegCodec, bytes, options, step);
