@@ -536,31 +536,32 @@ class EdgeFilter final : public Filter {
   }
 
   std::string resident_refuses() const override {
-    if (!is_edge_ && (edges_.combine != Combine::length || masks_.size() > 2 || has_offsets()))
-      return "several masks are combined on the CPU, but for two without offset by length";
-    if (!edges_.options.color)
-      return "edges of luma are computed on the CPU; --color takes the GPU";
-    if (!is_plain())
-      return "--thin, --threshold, angles, and compass masks are computed on the CPU";
+    if (edges_.options.low) return "canny is computed on the CPU";
+    if (edges_.options.direction == EdgeDirection::angle)
+      return "--direction=angle is computed on the CPU";
+    if (edges_.masks.size() > EdgeAnswers::kMostMasks)
+      return "more than " + std::to_string(EdgeAnswers::kMostMasks) +
+             " masks are combined on the CPU";
     return "";
   }
 
   ResidentPlan resident(const Shape& in, Convolver& convolver) const override {
     if (const std::string why = resident_refuses(); !why.empty()) throw UsageError(why);
     const ConvolverOptions& options = convolver.options();
+    const bool is_luma = !edges_.options.color && in.channels > 1;
     const Shape plane{in.width, in.height, 1, Depth::f32};
-    const int runs = in.channels * int(masks_.size());
+    const int planes = is_luma ? 1 : in.channels;
     ResidentPlan made;
     std::vector<std::unique_ptr<Plan>> responses;
     const auto transforms = masks_.size() > 1 ? std::make_shared<SharedTransforms>() : nullptr;
     for (const Mask& mask : edges_.masks) {
       Problem problem = convolver.problem_of(plane, mask, options.border_value);
-      const Choice choice = convolver.choice_for(problem, runs);
+      const Choice choice = convolver.choice_for(problem, planes * int(masks_.size()));
       if (choice.device == DeviceKind::cpu ||
           (!responses.empty() && choice.device != made.choice.device))
         throw UsageError("strategy '" + std::string(choice.strategy->name) +
                          "' is not for this device");
-      problem.channels = in.channels;
+      problem.channels = planes;
       PlanOptions how = plan_options(choice, options);
       how.transforms = transforms;
       responses.push_back(choice.strategy->prepare(problem, choice.device, how));
@@ -568,7 +569,7 @@ class EdgeFilter final : public Filter {
     }
     PlanOptions how = plan_options(made.choice, options);
     how.transforms = transforms;
-    made.plan = make_edge_plan(made.choice.device, std::move(responses), edges_.divisors, how);
+    made.plan = make_edge_plan(made.choice.device, std::move(responses), answers(is_luma), how);
     return made;
   }
 
@@ -578,6 +579,28 @@ class EdgeFilter final : public Filter {
  private:
   bool has_offsets() const {
     return std::ranges::any_of(edges_.offsets, [](double offset) { return offset != 0; });
+  }
+
+  /// For a plan on a device. Luma is that of pixels in red, green and blue.
+  EdgeAnswers answers(bool of_luma) const {
+    using Join = EdgeAnswers::Join;
+    using Thin = EdgeAnswers::Thin;
+    constexpr Join kJoins[] = {Join::sum, Join::max, Join::length, Join::first_strongest};
+    constexpr Thin kThins[] = {Thin::gradient, Thin::compass, Thin::crossings};
+    const EdgeOptions& options = edges_.options;
+    EdgeAnswers how;
+    std::ranges::copy(edges_.divisors, how.divisors);
+    std::ranges::copy(edges_.offsets, how.offsets);
+    how.join =
+        options.kind == EdgeKind::compass ? Join::compass : kJoins[std::size_t(edges_.combine)];
+    if (options.thin) how.thin = kThins[std::size_t(options.kind)];
+    how.is_down = options.direction == EdgeDirection::y;
+    how.has_threshold = options.threshold.has_value();
+    how.threshold = options.threshold.value_or(0) / 255 * full_range(Depth::u8);
+    how.of_luma = of_luma;
+    for (int channel = 0; channel < 3; ++channel) how.luma[channel] = luma_share(channel);
+    how.blue = 2;
+    return how;
   }
 
   /// Whether answers are the samples, up to rounding, and there are two masks at most.
