@@ -228,6 +228,13 @@ class EdgePlan final : public Plan {
     return timing;
   }
 
+  /// The masks' plans count; answers are not counted.
+  Counts counts() const override {
+    Counts all;
+    for (const std::unique_ptr<Plan>& plan : plans_) add(all, plan->counts());
+    return all;
+  }
+
   void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                     void* stream) override {
     stream_.make_current();

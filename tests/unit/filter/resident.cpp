@@ -200,6 +200,10 @@ Seen emulated(void (*for_each)(const Check&)) {
     CHECK(same(exchanged(resident), expected));
     made.plan->run(from.view(), copied.view());
     CHECK(same(exchanged(copied), expected));
+    // A picture in host memory is one run of such a plan.
+    CHECK(same(filtered_whole(in, filter, convolver), expected));
+    CHECK(convolver.report().runs == 1);
+    CHECK(convolver.report().counts.blocks > 0);
     for (std::size_t x = 0; x < expected.row_bytes(); ++x) {
       const int sample = int(expected.view().row(5)[x]);
       ++(sample == 0 ? seen.black : sample == 255 ? seen.white : seen.grey);
@@ -225,6 +229,25 @@ TEST_CASE("answers of luma, thin ones and joined ones have the CPU's bytes: in t
   CHECK(seen.grey > 1000);
   CHECK(seen.white > 1000);
   CHECK(seen.cases == 8 * 2 * (2 + 4) * 2 + 4 * 2 + 1);
+}
+
+TEST_CASE("a convolver's plan for edges is for the latest filter and shape") {
+  if (test::emulator_missing()) return;
+  ConvolverOptions options;
+  options.request.device = "emulator";
+  Convolver convolver(options);
+  EdgeOptions thin;
+  thin.thin = true;
+  const FilterPtr filters[] = {channel_edges(plain_masks(EdgeMethod::sobel)),
+                               channel_edges(plain_masks(EdgeMethod::scharr)),
+                               edge_filter(plain_masks(EdgeMethod::scharr), thin)};
+  for (const int channels : {1, 3, 3})
+    for (const FilterPtr& filter : filters)
+      for (const int width : {30, 31, 31}) {
+        const Image in = pattern(width, 20, channels, Depth::u8);
+        CHECK(same(filtered_whole(in, *filter, convolver), on_cpu(options, *filter, in)));
+      }
+  CHECK(convolver.report().runs == 27);
 }
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
@@ -255,6 +278,9 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
     copies.copy(got.view().row(0), to, bytes_of_image(expected));
     copies.wait();
     CHECK(same(exchanged(got), expected));
+    Convolver convolver(options);
+    CHECK(same(filtered_whole(colours, filter, convolver), expected));
+    CHECK(convolver.report().runs == 1);
   };
   for_each_edge(check);
   for_each_answer(check);
