@@ -21,7 +21,7 @@ devices=(cpu emulator)
 edges=('' '--threshold 40' '--thin --sigma 2' '--method scharr --thin --threshold 30 --sigma 0' '--method roberts --direction y'
   '--method kirsch --thin' '--method robinson --color --threshold 60' '--method log --thin --color' '--method laplacian'
   '--method farid --color --gain 4' '--method canny')
-printf '0 1 0\n1 -4 1\n0 1 0\noffset: 9\n---\n1 2 1\n0 0 0\n-1 -2 -1\ndivisor: 3\n---\n1 0 -1\n' >"$work/several.txt"
+printf '0 1 0\n1 -4 1\n0 1 0\noffset: 9\n---\n1 2 1\n0 0 0\n-1 -2 -1\nscale: 3\n---\n1 0 -1\n' >"$work/several.txt"
 bytes_of() { tail -c 720000 "$1" | od -An -v -w1 -tu1; }
 for d in "${devices[@]}"; do
   "$convfilt" blur --sigma 12 "$here/samples/coffee.png" "$out/blur12-$d.png" --device=$d -v 2>&1 | grep 'family separable'
