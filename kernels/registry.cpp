@@ -47,11 +47,11 @@ CONVFILT_STRATEGIES(DECLARE)
 
 // plan/edges.cu, by backend.
 namespace emulator {
-std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, const EdgeAnswers&,
                                      const PlanOptions&);
 }
 namespace cuda {
-std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, const EdgeAnswers&,
                                      const PlanOptions&);
 }
 
@@ -124,11 +124,11 @@ const Strategy* find_strategy(std::string_view name) {
 
 std::unique_ptr<Plan> make_edge_plan(DeviceKind device,
                                      std::vector<std::unique_ptr<Plan>> responses,
-                                     std::vector<double> divisors, const PlanOptions& options) {
+                                     const EdgeAnswers& how, const PlanOptions& options) {
   if (device != DeviceKind::cuda)
-    return emulator::make_edge_plan(std::move(responses), std::move(divisors), options);
+    return emulator::make_edge_plan(std::move(responses), how, options);
   if constexpr (kHasCuda)
-    return cuda::make_edge_plan(std::move(responses), std::move(divisors), options);
+    return cuda::make_edge_plan(std::move(responses), how, options);
   else
     throw DeviceError(cuda_devices().missing);
 }

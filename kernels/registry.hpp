@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/plan/edges.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt {
@@ -15,14 +16,14 @@ std::span<const Strategy* const> strategies();
 /// The strategy of that name, or null.
 const Strategy* find_strategy(std::string_view name);
 
-/// Makes a plan for edges of 8-bit pictures: how strongly brightness changes, from the responses to
-/// one mask or two. Of each sample it makes a float, has `responses` filter the float picture, and
-/// writes sqrt of the sum of the squares of response / divisor, computed in double precision,
-/// rounded half to even and saturated. `responses` has a plan for each mask, on the same device,
-/// for float pictures of the same shape and mode. `device` is the emulator or CUDA. Throws
-/// DeviceError where this build has no CUDA.
+/// Makes a plan for 8-bit pictures of one channel or three, whose result has the answers to the
+/// responses to one mask or several: edges, mostly. It makes floats of the samples, or of luma, has
+/// `responses` filter them, and writes the answers, computed in double precision, rounded half to
+/// even and saturated. `responses` has a plan for each mask, at most EdgeAnswers::kMostMasks, on
+/// the same device, for float pictures of the same shape and mode. `device` is the emulator or
+/// CUDA. Throws DeviceError where this build has no CUDA.
 std::unique_ptr<Plan> make_edge_plan(DeviceKind device,
                                      std::vector<std::unique_ptr<Plan>> responses,
-                                     std::vector<double> divisors, const PlanOptions& options);
+                                     const EdgeAnswers& how, const PlanOptions& options);
 
 }  // namespace convfilt

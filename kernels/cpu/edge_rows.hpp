@@ -4,16 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace convfilt {
+#include "kernels/plan/edges.hpp"
 
-/// How the responses to several masks become one answer, in double precision, in the masks' order.
-enum class Join {
-  length,   ///< the root of the sum of their squares
-  compass,  ///< the largest, or 0
-  sum,
-  max,              ///< the largest
-  first_strongest,  ///< the one farthest from 0; of several such, the first
-};
+namespace convfilt {
 
 /// A row of responses to a mask: of row[x] / divisor + offset.
 struct Response {

@@ -108,16 +108,30 @@ void Convolver::run(const Problem& problem, int runs, PictureView<const std::byt
       !transforms_well(in, options_.request.threads)) {
     found = &prepared(problem, runs, false);
   }
-  Prepared& ready = *found;
-  const Timing timing = ready.plan->run(in, out);
-
-  report_.choice = ready.choice;
+  run(*found->plan, found->choice, in, out);
   note(problem);
+}
+
+void Convolver::run(const std::string& text, const Shape& shape,
+                    const std::function<std::pair<Choice, std::unique_ptr<Plan>>()>& make,
+                    PictureView<const std::byte> in, PictureView<std::byte> out) {
+  if (!joint_.plan || joint_.text != text || joint_.shape != shape) {
+    joint_ = {};  // never two at a time
+    auto [choice, plan] = make();
+    joint_ = {text, shape, std::move(choice), std::move(plan)};
+  }
+  run(*joint_.plan, joint_.choice, in, out);
+}
+
+void Convolver::run(Plan& plan, const Choice& choice, PictureView<const std::byte> in,
+                    PictureView<std::byte> out) {
+  const Timing timing = plan.run(in, out);
+  report_.choice = choice;
   report_.timing.upload_ms += timing.upload_ms;
   report_.timing.kernel_ms += timing.kernel_ms;
   report_.timing.download_ms += timing.download_ms;
   report_.timing.bands = std::max(report_.timing.bands, timing.bands);
-  add(report_.counts, ready.plan->counts());
+  add(report_.counts, plan.counts());
   ++report_.runs;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,6 +53,12 @@ class Convolver {
   void run(const Problem& problem, int runs, PictureView<const std::byte> in,
            PictureView<std::byte> out);
 
+  /// Filters a picture of that shape by a plan that takes all masks of a filter, which `text` tells
+  /// from others. `make` makes it, unless the latest such plan is for the same.
+  void run(const std::string& text, const Shape& shape,
+           const std::function<std::pair<Choice, std::unique_ptr<Plan>>()>& make,
+           PictureView<const std::byte> in, PictureView<std::byte> out);
+
   /// Host memory that the plan for such pictures keeps. Throws as choose() does.
   std::int64_t plan_bytes(const Problem& problem, int runs);
 
@@ -86,11 +93,22 @@ class Convolver {
     std::unique_ptr<Plan> plan;
   };
 
+  /// A plan for all masks of a filter.
+  struct Joint {
+    std::string text;
+    Shape shape;
+    Choice choice{};
+    std::unique_ptr<Plan> plan{};
+  };
+
   Prepared& prepared(const Problem& problem, int runs, bool finite);
+  void run(Plan& plan, const Choice& choice, PictureView<const std::byte> in,
+           PictureView<std::byte> out);
 
   ConvolverOptions options_;
   Machine machine_;
   std::vector<Prepared> prepared_;  ///< the latest used last
+  Joint joint_{};
   std::shared_ptr<SharedTransforms> transforms_;
   Report report_;
 };

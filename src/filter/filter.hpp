@@ -102,8 +102,8 @@ class Filter {
   /// Why it cannot filter pictures that lie on a device; empty where it can.
   virtual std::string resident_refuses() const { return ""; }
 
-  /// A plan for 8-bit pictures that lie on the convolver's device, with the same bytes but for
-  /// roundings of transforms. Throws as begin() does.
+  /// A plan for 8-bit pictures, grey or in red, green and blue, that lie on the convolver's device,
+  /// with the same bytes but for roundings of transforms. Throws as begin() does.
   virtual ResidentPlan resident(const Shape& in, Convolver& convolver) const = 0;
 
   /// Such plans that are kept; each holds device memory, some pictures' worth.

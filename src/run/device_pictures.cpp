@@ -211,6 +211,7 @@ FileReport write_result(Passage& passage, const DeviceResult& result, const std:
   Header shape = report.header;
   shape.width = result.shape.width;
   shape.height = result.shape.height;
+  shape.channels = result.shape.channels;
   write_encoded_jpeg(
       passage.job.out, shape, passage.batch.write, result.file, report.warnings,
       [&](const FileStamp& stamp) { passage.events.before_commit(passage.outcome, stamp); },

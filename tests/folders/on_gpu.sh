@@ -51,12 +51,16 @@ same() {
     [ "$(sums other)" = "$expected" ] || { echo "same: other bytes with $how"; return 1; }
     count=$((count + 1))
   done
-  # Edges take two masks and floats between.
-  for how in edges edges_again; do
-    "$convfilt" edge many $how --color --codec gpu -q --json $([ $how = edges ] || echo --threads 1) >said
-    [ "$(by_gpu)" = 80 ] || { echo "same: GPUs did only $(by_gpu) of 80 edges"; return 1; }
+  # Edges take two masks or more, and floats between.
+  for how in '' '--thin --threshold 40' '--color --method kirsch'; do
+    rm -rf edges edges_again
+    for i in edges edges_again; do
+      # shellcheck disable=SC2086  # options
+      "$convfilt" edge many $i $how --codec gpu -q --json $([ $i = edges ] || echo --threads 1) >said
+      [ "$(by_gpu)" = 80 ] || { echo "same: GPUs did only $(by_gpu) of 80 edges $how"; return 1; }
+    done
+    [ "$(sums edges)" = "$(sums edges_again)" ] || { echo "same: other bytes of edges $how"; return 1; }
   done
-  [ "$(sums edges)" = "$(sums edges_again)" ] || { echo "same: other bytes of edges"; return 1; }
   rm -rf other
   for i in 2 3 1; do on_gpu many other --shard $i/3; shared=$((shared + $(by_gpu))); done
   [ $shared = 80 ] || { echo "same: GPUs did only $shared of 80 with shards"; return 1; }
@@ -65,7 +69,7 @@ same() {
   "$convfilt" merge other >/dev/null 2>&1 && { echo "same: merge misses nothing"; return 1; }
   for i in 1 2 3; do on_gpu many other --shard $i/3 --resume; done
   [ "$(sums other)" = "$expected" ] || { echo "same: other bytes after --resume"; return 1; }
-  echo "same: 80 pictures, $((count + 2)) ways, and their edges 2 ways, the same bytes"
+  echo "same: 80 pictures, $((count + 2)) ways, and three kinds of edges 2 ways, the same bytes"
 }
 
 memory() {
@@ -154,13 +158,11 @@ sanitizers() {
 }
 # racecheck has an error of its own now and then, or stops, where several threads launch kernels. That tells nothing of ours,
 # so it begins again, twice at most.
-# Edges of luma are computed on the CPU.
-colors() { [ $1 != edge ] || echo --color; }  # COMMAND
 sanitize() {  # TOOL COMMAND
   local attempt status
   for attempt in 1 2 3; do
     rm -rf out; status=0
-    timeout -k 5 120 compute-sanitizer --tool $1 --error-exitcode 9 "$convfilt" $2 $(colors $2) tiny out --codec gpu >log 2>&1 || status=$?
+    timeout -k 5 120 compute-sanitizer --tool $1 --error-exitcode 9 "$convfilt" $2 tiny out --codec gpu >log 2>&1 || status=$?
     [ $1 = racecheck ] || break
     [ $status = 124 ] || grep 'Internal Sanitizer Error' log >/dev/null || break
     echo "sanitizers: racecheck: $2: it failed itself$([ $status != 124 ] || echo ", by its time")$([ $attempt = 3 ] || echo "; again")"
@@ -175,7 +177,7 @@ uninitialised() {
   make_sizes few 3 12
   for command in ${COMMANDS:-blur edge}; do
     rm -rf out
-    compute-sanitizer --tool initcheck --print-limit 10000000 --num-callers-host 3 "$convfilt" $command $(colors $command) few out --codec gpu >log 2>&1 ||
+    compute-sanitizer --tool initcheck --print-limit 10000000 --num-callers-host 3 "$convfilt" $command few out --codec gpu >log 2>&1 ||
       { echo "sanitizers: initcheck: $command fails"; tail -n 5 log; return 1; }
     [ -z "${KEEP:-}" ] || gzip -c log >"$KEEP/initcheck-$command.gz"
     grep '3 by nvImageCodec' log >/dev/null || { echo "sanitizers: initcheck: GPUs did not do the 3 JPEGs"; tail -n 5 log; return 1; }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,10 +68,82 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
 
 namespace {
 
-/// Every method of edges, on pictures of both kinds, under borders and modes: `check` gets the
-/// options, the masks and a picture.
-void for_each_edge(
-    const std::function<void(ConvolverOptions, const std::vector<Mask>&, const Image&)>& check) {
+/// The picture with blue and red exchanged, since resident pictures are in red, green and blue.
+Image exchanged(const Image& in) {
+  Image out = Image::like(in);
+  const int channels = in.channels();
+  for (int y = 0; y < in.height(); ++y)
+    for (int x = 0; x < in.width() * channels; ++x) {
+      const int channel = x % channels;
+      out.view().row(y)[x - channel + channels - 1 - channel] = in.view().row(y)[x];
+    }
+  return out;
+}
+
+/// A picture of a few levels, so that many neighbours are equal, and answers equal a threshold.
+Image levels(int channels) {
+  Image image = pattern(61, 37, channels, Depth::u8);
+  for (int y = 0; y < image.height(); ++y)
+    for (std::size_t x = 0; x < image.row_bytes(); ++x) {
+      std::byte& sample = image.view().row(y)[x];
+      sample = std::byte(int(sample) / 64 * 64);
+    }
+  return image;
+}
+
+/// Masks of several sizes and anchors, with divisors and offsets.
+std::vector<Mask> several_masks() {
+  std::vector<Mask> masks{make_mask("a", 3, 3, {1, 2, 1, 0, 0, 0, -1, -2, -1}, 2),
+                          make_mask("b", 5, 1, {-1, 0, 3, 0, -1}, 4, 7),
+                          make_mask("c", 2, 4, {1, -1, 2, -2, 2, -2, 1, -1}, 0.7, -20)};
+  masks[2].anchor_x = 0;
+  masks[2].anchor_y = 3;
+  return masks;
+}
+
+using Check = std::function<void(ConvolverOptions, const Filter&, const Image&)>;
+
+/// Every way to join and to thin answers, of luma and of channels.
+void for_each_answer(const Check& check) {
+  std::vector<std::pair<EdgeKind, std::vector<Mask>>> all;
+  for (const EdgeDirection direction : {EdgeDirection::both, EdgeDirection::x, EdgeDirection::y})
+    all.push_back({EdgeKind::gradient, plain_masks(EdgeMethod::sobel, direction)});
+  for (const EdgeMethod method : {EdgeMethod::farid, EdgeMethod::kirsch, EdgeMethod::robinson,
+                                  EdgeMethod::laplacian, EdgeMethod::dog})
+    all.push_back({kind_of(method),
+                   edge_masks({method, EdgeDirection::both, method == EdgeMethod::dog ? 1.0 : 0})});
+  for (const auto& [kind, masks] : all) {
+    CAPTURE(masks[0].name);
+    for (const bool color : {false, true})
+      for (const bool thin : {false, true})
+        for (const std::optional<double> threshold : {std::optional<double>(), {64}})
+          for (const int channels : {1, 3}) {
+            CAPTURE(color);
+            CAPTURE(thin);
+            EdgeOptions edge{kind};
+            edge.direction = masks[0].name.ends_with(" y") ? EdgeDirection::y : EdgeDirection::both;
+            edge.color = color;
+            edge.thin = thin;
+            edge.threshold = threshold;
+            ConvolverOptions options;
+            options.border = channels == 3 ? Border::reflect101 : Border::constant;
+            options.mode = color ? Mode::full : Mode::same;
+            check(options, *edge_filter(masks, edge),
+                  threshold ? levels(channels) : pattern(61, 37, channels, Depth::u8));
+            if (thin) check(options, *edge_filter(masks, edge), levels(channels));
+          }
+  }
+  for (const Combine combine : kCombines)
+    for (const int channels : {1, 3})
+      check({}, *combined_filter({several_masks(), combine}), pattern(40, 30, channels, Depth::u8));
+  // More rows than a launch has.
+  EdgeOptions thin;
+  thin.thin = true;
+  check({}, *edge_filter(plain_masks(EdgeMethod::sobel), thin), pattern(3, 70000, 3, Depth::u8));
+}
+
+/// Every method of edges, on pictures of both kinds, under borders and modes.
+void for_each_edge(const Check& check) {
   std::vector<std::vector<Mask>> all;
   for (const EdgeMethod method : {EdgeMethod::sobel, EdgeMethod::scharr, EdgeMethod::prewitt})
     for (const EdgeDirection direction : {EdgeDirection::both, EdgeDirection::x, EdgeDirection::y})
@@ -88,49 +162,92 @@ void for_each_edge(
         options.border_value = border == Border::constant ? 200 : 0;
         options.mode = mode;
         for (const int channels : {1, 3})
-          check(options, masks, pattern(61, 37, channels, Depth::u8));
+          check(options, *channel_edges(masks), pattern(61, 37, channels, Depth::u8));
       }
     }
   }
   std::vector<Mask> scaled = plain_masks(EdgeMethod::sobel);
   scaled[0].divisor = 2;
   scaled[1].divisor = 0.3;
-  check({}, scaled, pattern(40, 30, 3, Depth::u8));
+  check({}, *channel_edges(scaled), pattern(40, 30, 3, Depth::u8));
   // More rows than a launch has.
-  check({}, plain_masks(EdgeMethod::sobel), pattern(3, 70000, 1, Depth::u8));
+  check({}, *channel_edges(plain_masks(EdgeMethod::sobel)), pattern(3, 70000, 1, Depth::u8));
 }
 
-Image on_cpu(ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
+Image on_cpu(ConvolverOptions options, const Filter& filter, const Image& in) {
   options.request.device = "cpu";
   Convolver convolver(options);
-  return find_edges(in, masks, convolver);
+  return filtered_whole(in, filter, convolver);
+}
+
+struct Seen {
+  int cases = 0, black = 0, grey = 0, white = 0;  ///< of samples in rows 5
+};
+
+/// Compares with the CPU's bytes those of resident plans in the emulator.
+Seen emulated(void (*for_each)(const Check&)) {
+  Seen seen;
+  for_each([&](ConvolverOptions options, const Filter& filter, const Image& in) {
+    const Image expected = on_cpu(options, filter, in);
+    options.request.device = "emulator";
+    Convolver convolver(options);
+    CHECK(begin(filter, shape_of(in), convolver)->out == shape_of(expected));
+    const ResidentPlan made = filter.resident(shape_of(in), convolver);
+    CHECK(made.choice.device == DeviceKind::emulator);
+    const Image from = exchanged(in);
+    Image resident = Image::like(expected), copied = Image::like(expected);
+    made.plan->run_resident(from.view(), resident.view(), nullptr);
+    CHECK(same(exchanged(resident), expected));
+    made.plan->run(from.view(), copied.view());
+    CHECK(same(exchanged(copied), expected));
+    // A picture in host memory is one run of such a plan.
+    CHECK(same(filtered_whole(in, filter, convolver), expected));
+    CHECK(convolver.report().runs == 1);
+    CHECK(convolver.report().counts.blocks > 0);
+    for (std::size_t x = 0; x < expected.row_bytes(); ++x) {
+      const int sample = int(expected.view().row(5)[x]);
+      ++(sample == 0 ? seen.black : sample == 255 ? seen.white : seen.grey);
+    }
+    ++seen.cases;
+  });
+  return seen;
 }
 
 }  // namespace
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the emulator") {
   if (test::emulator_missing()) return;
-  int saturated = 0, cases = 0;
-  for_each_edge([&](ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
-    const Image expected = on_cpu(options, masks, in);
-    options.request.device = "emulator";
-    Convolver convolver(options);
-    const FilterPtr edges = channel_edges(masks);
-    CHECK(begin(*edges, shape_of(in), convolver)->out == shape_of(expected));
-    const ResidentPlan made = edges->resident(shape_of(in), convolver);
-    CHECK(made.choice.device == DeviceKind::emulator);
-    Image resident = Image::like(expected), copied = Image::like(expected);
-    made.plan->run_resident(in.view(), resident.view(), nullptr);
-    CHECK(same(resident, expected));
-    made.plan->run(in.view(), copied.view());
-    CHECK(same(copied, expected));
-    for (int x = 0; x < expected.width(); ++x)
-      saturated += expected.view().row(5)[x] == std::byte(255);
-    ++cases;
-  });
-  // Lengths above 255 are among them.
-  CHECK(saturated > 0);
-  CHECK(cases == (3 * 3 + 4) * 5 * 3 * 2 + 1 + 1);
+  const Seen seen = emulated(for_each_edge);
+  CHECK(seen.white > 0);  // lengths above 255 are among them
+  CHECK(seen.cases == (3 * 3 + 4) * 5 * 3 * 2 + 1 + 1);
+}
+
+TEST_CASE("answers of luma, thin ones and joined ones have the CPU's bytes: in the emulator") {
+  if (test::emulator_missing()) return;
+  const Seen seen = emulated(for_each_answer);
+  CHECK(seen.black > 1000);
+  CHECK(seen.grey > 1000);
+  CHECK(seen.white > 1000);
+  CHECK(seen.cases == 8 * 2 * (2 + 4) * 2 + 4 * 2 + 1);
+}
+
+TEST_CASE("a convolver's plan for edges is for the latest filter and shape") {
+  if (test::emulator_missing()) return;
+  ConvolverOptions options;
+  options.request.device = "emulator";
+  Convolver convolver(options);
+  EdgeOptions thin;
+  thin.thin = true;
+  const FilterPtr filters[] = {channel_edges(plain_masks(EdgeMethod::sobel)),
+                               channel_edges(plain_masks(EdgeMethod::scharr)),
+                               edge_filter(plain_masks(EdgeMethod::scharr), thin)};
+  for (const int channels : {1, 3, 3})
+    for (const FilterPtr& filter : filters)
+      for (const int width : {30, 31, 31}) {
+        const Image in = pattern(width, 20, channels, Depth::u8);
+        CHECK(same(filtered_whole(in, *filter, convolver), on_cpu(options, *filter, in)));
+      }
+  CHECK(convolver.report().runs == 27);
 }
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
@@ -138,11 +255,11 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
     MESSAGE("skipped: " << missing);
     return;
   }
-  for_each_edge([&](ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
-    const Image expected = on_cpu(options, masks, in);
+  const auto check = [&](ConvolverOptions options, const Filter& filter, const Image& colours) {
+    const Image expected = on_cpu(options, filter, colours), in = exchanged(colours);
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
-    ResidentFilter filter(options, channel_edges(masks), queue);
+    ResidentFilter resident(options, FilterPtr(FilterPtr(), &filter), queue);
     test::CallersStream copies(DeviceKind::cuda);
     const auto bytes_of_image = [](const Image& image) {
       return image.row_bytes() * std::size_t(image.height());
@@ -155,13 +272,18 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
       return PictureView<std::byte>{memory, image.width(), image.height(), image.channels(),
                                     std::ptrdiff_t(image.row_bytes())};
     };
-    filter.run(view(from, in), Depth::u8, view(to, expected));
+    resident.run(view(from, in), Depth::u8, view(to, expected));
     queue.synchronize();
     Image got = Image::like(expected);
     copies.copy(got.view().row(0), to, bytes_of_image(expected));
     copies.wait();
-    CHECK(same(got, expected));
-  });
+    CHECK(same(exchanged(got), expected));
+    Convolver convolver(options);
+    CHECK(same(filtered_whole(colours, filter, convolver), expected));
+    CHECK(convolver.report().runs == 1);
+  };
+  for_each_edge(check);
+  for_each_answer(check);
 }
 
 TEST_CASE("resident edges by a mask that is transformed are within a step of the CPU's") {
@@ -170,7 +292,7 @@ TEST_CASE("resident edges by a mask that is transformed are within a step of the
   const Image in = pattern(200, 170, 3, Depth::u8);
   std::vector<Mask> masks = {log_mask(8)};
   masks[0].divisor *= 0.02;  // so wide a mask answers faintly
-  const Image expected = on_cpu(options, masks, in);
+  const Image expected = on_cpu(options, *channel_edges(masks), in);
   options.request.device = "emulator";
   Convolver convolver(options);
   const ResidentPlan made = channel_edges(masks)->resident(shape_of(in), convolver);
