@@ -183,11 +183,12 @@ void answer_bytes_row(Join join, const Responses& responses, const double* thres
   };
   const Vector most = hn::Set(df, 255), half = hn::Set(df, 0.5f);
   const Vector limit = hn::Set(df, threshold ? float(*threshold) : 0);
-  const Vector doubt = hn::Set(df, 256 * kDoubt);
+  const float cap = 256 + (threshold ? float(*threshold) : 0);  // of what need not be told apart
+  const Vector doubt = hn::Set(df, cap * kDoubt);
   int x = 0;
   for (; x + lanes() <= n; x += lanes()) {
     if (has_estimate) {
-      const Vector answer = hn::Min(joined.estimate(x), hn::Set(df, 256));
+      const Vector answer = hn::Min(joined.estimate(x), hn::Set(df, cap));
       const Vector distance =
           threshold ? hn::Sub(answer, limit) : hn::Sub(hn::Sub(answer, hn::Floor(answer)), half);
       if (hn::AllFalse(df, hn::Lt(hn::Abs(distance), doubt))) {

@@ -754,11 +754,6 @@ class EdgeFilter final : public Filter {
   bool takes_luma() const override { return !edges_.options.color; }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
-    std::unique_ptr<Work> work;
-    if (edges_.options.low)
-      work = std::make_unique<FollowedWork>(in, edges_, place);
-    else
-      work = std::make_unique<EdgeWork>(in, edges_, place);
     std::vector<std::string> names;
     for (const Mask& mask : masks_)
       if (names.empty() || names.back() != mask.name) names.push_back(mask.name);
@@ -767,6 +762,8 @@ class EdgeFilter final : public Filter {
                             (is_one ? "1 channel" : "3 channels") + " in f32" +
                             (in.channels > EdgeWork::kAlpha ? ", multiplied by alpha" : "") +
                             ", with " + listed(names));
+    if (edges_.options.low) return std::make_unique<FollowedWork>(in, edges_, place);
+    auto work = std::make_unique<EdgeWork>(in, edges_, place);
     const bool takes_samples = in.depth == Depth::u8 && !work->is_whole() &&
                                (in.channels == 1 || (in.channels == 3 && edges_.options.color));
     if (takes_samples && is_plain() &&

