@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "app/grammar/clashes.hpp"
 #include "app/grammar/filters.hpp"
 #include "src/base/log.hpp"
 #include "src/filter/mapped.hpp"

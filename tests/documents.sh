@@ -109,8 +109,7 @@ mkdir photos && cp in.jpg photos/c.jpg && cp in.jpg a.jpg && cp in.png b.png
 ran=0
 while read -r program arguments; do
   [ "$program" = convfilt ] || continue
-  # shellcheck disable=SC2086  # arguments
-  "$CONVFILT" ${arguments%%#*} >said 2>&1 || fail "'convfilt $arguments' fails: $(cat said)"
+  eval "\"\$CONVFILT\" ${arguments%%#*}" >said 2>&1 </dev/null || fail "'convfilt $arguments' fails: $(cat said)"
   ran=$((ran + 1))
 done < <(sed -n 's/^    //p' "$repository/README.md" "$repository/samples/folders/README.md")
 [ $ran -ge 9 ] || fail "README and samples/folders have only $ran commands"

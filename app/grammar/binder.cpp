@@ -39,7 +39,6 @@ constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES", "NV
 /// Tells CLI11 that an option may stand alone.
 constexpr const char* kAlone = "{-}";
 
-constexpr int kMany = 1 << 20;  // values of an option
 
 /// "--border" for --border=wrap.
 std::string name_in(const std::string& word) {
@@ -160,8 +159,8 @@ void Binder::option(const std::string& name, const char* letters, Read read,
 
 void Binder::repeated(const std::string& name, const char* letters, Words& values,
                       const std::string& text) {
-  several(name, letters, kMany, values, text);
-  entries_.back()->option->allow_extra_args(false);
+  several(name, letters, 1, values, text);
+  entries_.back()->option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void Binder::several(const std::string& name, const char* letters, int most, Words& values,

@@ -2,17 +2,13 @@
 /// command line and for the defaults that give way to it.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 
+#include "app/grammar/words.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt {
-
-/// Values of options and arguments by their names, such as "--border" and "IN". A flag's value is
-/// "true" or "false".
-using Values = std::map<std::string, std::string>;
 
 /// Throws UsageError if two of the values exclude each other, or one lacks what it needs. Pairs
 /// that need the picture or the machine to be judged are left to the code that knows these.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/grammar/clashes.hpp"
+#include "app/grammar/words.hpp"
 #include "src/filter/filter.hpp"
 
 namespace convfilt {

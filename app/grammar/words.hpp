@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,10 @@
 namespace convfilt {
 
 using Words = std::vector<std::string>;
+
+/// Values of options and arguments by their names, such as "--border" and "IN". A flag's value is
+/// "true" or "false".
+using Values = std::map<std::string, std::string>;
 
 /// The names in a range of names or of named things.
 template <class Things>

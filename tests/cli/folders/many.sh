@@ -15,7 +15,7 @@ try blur photos/a.png photos/holiday -o two
 only two .convfilt-journal a.png b.png
 try blur photos/a.png two/ --name '{stem}_blur{ext}'
 same expected.png two/a_blur.png
-try blur photos -r -o pgm --format pgm --glob 'b.*'
+try blur --glob 'b.*' photos -r --glob '*.b' -o pgm --format pgm
 only pgm .convfilt-journal holiday
 only pgm/holiday b.pgm
 printf '%s\n' photos/a.png photos/holiday/b.png >list
