@@ -31,14 +31,14 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-void print_plan(const BatchPlan& plan, bool json) {
+void print_plan(const BatchPlan& plan, bool json, const std::string& recipe) {
   for (const std::size_t i : plan.to_filter) {
     const Job& job = plan.list.jobs[i];
-    print_result(json ? json_line(job) + "\n"
+    print_result(json ? json_line(job, recipe) + "\n"
                       : printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
   }
   for (const PictureOutcome& outcome : plan.settled)
-    print_result(json ? json_line(outcome) + "\n"
+    print_result(json ? json_line(outcome, recipe) + "\n"
                       : printable_name(outcome.job->in) + ": " +
                             (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") +
                             outcome.reason + "\n");
@@ -105,8 +105,8 @@ void check_plan(const BatchPlan& plan, const Batch& batch) {
 }
 
 /// Throws IoError where pictures that a dry run has listed would fail.
-void end_dry_run(const BatchPlan& plan, bool json) {
-  print_plan(plan, json);
+void end_dry_run(const BatchPlan& plan, bool json, const std::string& recipe) {
+  print_plan(plan, json, recipe);
   const auto unread = std::int64_t(plan.list.unread.size());
   const std::int64_t fail =
       std::int64_t(plan.list.refused.size()) +
@@ -208,7 +208,7 @@ void FilterCommand::run() {
   }
   if (dry_run) {
     check_resumes(batch);
-    return end_dry_run(plan, json);
+    return end_dry_run(plan, json, batch.recipe);
   }
   const std::unique_ptr<Crew> crew = crew_for(batch, plan.of_all_shards);
   // A signal ends one picture at once.

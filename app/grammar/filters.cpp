@@ -227,15 +227,15 @@ const FilterLine kFilters[] = {
       {"--direction=hue", "--color=true",
        "--direction=hue: colours show directions of luma; leave out --color"},
       {"--direction=angle|hue", "--linear=true",
-       "--direction=angle, --direction=hue: directions are no light; leave out --linear"},
+       "--direction=angle, --direction=hue: directions are not amounts of light; leave out "
+       "--linear"},
+      {"--direction=hue", "--output=abs|signed",
+       "--direction=hue: colours show directions; leave out --output"},
       {"--low", "--method=" + all_but_canny(), kOfCanny, "sobel"},
       {"--high", "--method=" + all_but_canny(), kOfCanny, "sobel"},
       {"--threshold", "--method=canny", "--threshold: canny has --low and --high; leave it out"},
-      {"--codec=gpu", "--color=false", "", "false"},
-      {"--codec=gpu", "--threshold"},
-      {"--codec=gpu", "--thin=true"},
       {"--codec=gpu", "--direction=angle|hue"},
-      {"--codec=gpu", "--method=canny|" + methods_of({EdgeKind::compass})}}},
+      {"--codec=gpu", "--method=canny"}}},
     {{"apply", "Apply any mask: from a text file, or a mask by name",
       "Apply a mask: a text file of numbers, a row on each line; a picture; or a mask\n"
       "by name.\n",
@@ -252,15 +252,17 @@ const FilterLine kFilters[] = {
                                     : combined_filter(std::move(set));
      }},
     {{"run", "Several filters in a row",
-      "Filter by several filters, each what the one before it gives. Between them\n"
-      "samples are floats, neither rounded nor clamped.\n",
+      "Apply several filters, one after another. Between them samples are floats,\n"
+      "neither rounded nor clamped.\n",
       "  convfilt run 'blur --sigma 1.4 | edge --method scharr --thin' in.jpg out.png\n"
       "  convfilt run recipe.txt photos/ out/ -r          a step a line\n"
       "Steps are blur, sharpen, edge and apply, with the options that only they have,\n"
       "--flip and --normalize. All other options are for the whole.\n"},
      {{.name = "RECIPE",
        .letters = "RECIPE",
-       .text = "Steps with | between them, or a file with a step on each line. # begins a comment"}},
+       .text = "Steps with | between them, or a file with a step on each line. # begins a comment. "
+               "Masks are looked for in the current folder. Your file of defaults does not reach "
+               "steps; a file called like a filter is ./blur"}},
      nullptr},
 };
 

@@ -1,6 +1,7 @@
 #include "app/grammar/recipe.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -80,8 +81,9 @@ std::vector<WordPlaces> steps_in(const SourceText& source) {
     if (steps.back().empty())
       fail(source, words.back().where, "there is no step behind this |; leave it out");
     if (steps.size() > kMostSteps)
-      fail(source, words[0].where, "a recipe has at most " + std::to_string(kMostSteps) +
-                                      " steps; filter what they give by another");
+      fail(source, words[0].where,
+           "a recipe has at most " + std::to_string(kMostSteps) +
+               " steps; write the rest as a second recipe for the result");
   }
   if (steps.empty())
     fail(source, source.text().substr(0, 0), std::string("there are no steps; ") + kExample);
@@ -89,8 +91,9 @@ std::vector<WordPlaces> steps_in(const SourceText& source) {
 }
 
 const FilterLine* step_line(std::string_view name) {
-  const auto line = std::ranges::find_if(
-      filters(), [&](const FilterLine& each) { return !each.is_chain() && each.help.name == name; });
+  const auto line = std::ranges::find_if(filters(), [&](const FilterLine& each) {
+    return !each.is_chain() && each.help.name == name;
+  });
   return line == filters().end() ? nullptr : &*line;
 }
 
@@ -128,13 +131,29 @@ FilterPtr filter_of(const WordPlaces& step, const Values& given, Recipe& recipe)
   return line.make(values);
 }
 
-/// The word of a step that a message begins with, else its first.
+/// Where a message names a word; npos: nowhere.
+std::size_t named_at(const std::string& message, const std::string& word) {
+  const auto belongs = [&](std::size_t at) {
+    return at < message.size() && (std::isalnum(static_cast<unsigned char>(message[at])) ||
+                                   message[at] == '-' || message[at] == '_');
+  };
+  std::size_t at = message.find(word);
+  while (at != message.npos && (belongs(at - 1) || belongs(at + word.size())))
+    at = message.find(word, at + 1);
+  return at;
+}
+
+/// The word of a step that a message names first; the step's first where it names none.
 std::string_view place_of(const std::string& message, const WordPlaces& step) {
-  const auto named = std::ranges::find_if(step, [&](const WordPlace& place) {
-    const std::string name = place.word.substr(0, place.word.find('='));
-    return name.starts_with("--") && message.find(name) != message.npos;
-  });
-  return (named == step.end() ? step.front() : *named).where;
+  std::size_t least = message.npos;
+  std::string_view where = step.front().where;
+  for (const WordPlace& place : step) {
+    const std::size_t at = named_at(message, place.word.substr(0, place.word.find('=')));
+    if (at >= least) continue;
+    least = at;
+    where = place.where;
+  }
+  return where;
 }
 
 }  // namespace

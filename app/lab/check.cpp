@@ -22,7 +22,7 @@ Image picture_read(const std::string& path, const ReadOptions& read) {
   Image image = read_image(path, read, &warnings);
   for (const std::string& warning : warnings) log_warning(warning);
   if (!image.has_alpha()) return image;
-  log_note(path + ": only its colours are checked, not its alpha");
+  log_note(path + ": its colours are checked as if all were opaque, and its alpha is not");
   return without_alpha(image, 0);
 }
 
@@ -30,6 +30,8 @@ Image picture_read(const std::string& path, const ReadOptions& read) {
 void check_outputs(const CheckCommand& command) {
   const std::string &json = command.json, &picture = command.difference;
   if (!json.empty() && json != "-") check_writable(json);
+  if (picture == "-")
+    throw UsageError("--difference: it goes to a file; name one, e.g. difference.png");
   if (!picture.empty()) check_output("", picture, {}, false);
   for (const auto& [option, out] : {std::pair{"--json", &json}, {"--difference", &picture}}) {
     if (out->empty()) continue;
@@ -68,14 +70,13 @@ void CheckCommand::run() {
   Convolver({.request = {}, .border = Border::constant, .border_value = border_value})
       .check_border_value(picture.depth());
   const std::string name = printable_name(theirs);
-  const auto agreement_of = [&](const Conventions& all) { return nearest_convention(all); };
   std::unique_ptr<const Conventions> all;
   try {
     all = std::make_unique<const Conventions>(picture, result, of, border_value);
   } catch (const IoError& error) {
     throw IoError(name + ": " + error.what());
   }
-  const Agreement agreement = agreement_of(*all);
+  const Agreement agreement = nearest_convention(*all);
   const Deviation& off = agreement.deviation;
   const double allowed =
       tolerance.value_or(picture.depth() == Depth::f32 ? all->step(agreement.convention) : 0);
@@ -88,8 +89,9 @@ void CheckCommand::run() {
     throw IoError(name + ": no convention known here gives this picture; the nearest is " +
                   agreement_line(*all, agreement));
   if (!agrees)
-    throw IoError(name + ": it is up to " + amount_text(*all, off.largest) +
-                  " off; a larger --tolerance allows that");
+    throw IoError(
+        name + ": it is up to " + amount_text(*all, off.largest) +
+        " off; a larger --tolerance allows that, and --border-value says what lies outside");
 }
 
 }  // namespace convfilt

@@ -416,10 +416,11 @@ const OtherCommand kCheck{
      "  convfilt check in.png theirs.png --mask sobel_x --difference where.png\n"
      "  convfilt check in.png theirs.png --mask m.txt --tolerance 1 --json\n",
      "Weights are tried as written, flipped, mirrored, transposed; divided by their\n"
-     "divisor, sum or number; with any anchor near the middle. Borders are all that the\n"
-     "program has, outputs left 0 or copied where the mask leaves the picture, and\n"
-     "weights that are left out there. Results are clamped, modulo, absolute or around\n"
-     "the middle; rounded to nearest, down or toward 0.\n\n"
+     "divisor, sum or number; shifted by up to half the mask, at least 2 pixels. Borders\n"
+     "are those of --border in convfilt blur, results left 0 or copied where the mask\n"
+     "leaves the picture, and weights that are left out there. Results are clamped,\n"
+     "modulo 256 or 65536, absolute, or halved around the middle; rounded to nearest,\n"
+     "down or toward 0.\n\n"
      "Exit codes: 0 all samples agree; 1 they differ by more than --tolerance, or a file\n"
      "is not read; 2 the command line is wrong.\n"},
     declare_as<CheckCommand>};

@@ -102,9 +102,10 @@ struct Joined {
     return joined;
   }
 
-  // Whether single precision tells most of an answer.
+  // Whether single precision tells most of an answer, as it does of few responses.
   bool has_estimate() const {
-    return (how == Join::length || (how == Join::compass && (picks || all.size() == 1))) &&
+    return all.size() <= 8 &&
+           (how == Join::length || (how == Join::compass && (picks || all.size() == 1))) &&
            std::ranges::all_of(all, [](const Response& each) { return each.offset == 0; });
   }
 

@@ -45,6 +45,9 @@ std::unique_ptr<Work> begin_output(const Filter& inner, const Shape& in, const P
 std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Place& place) {
   refuse_alpha(in, "--luma");
   if (in.channels == 1) return inner.begin(in, place);
+  std::unique_ptr<Work> work = inner.begin({in.width, in.height, 1, Depth::f32}, place);
+  if (work->out.channels != 1)
+    throw UsageError("--luma: hues are colours of their own; leave out one of the two");
   const auto enter = [](const auto* from, int width, float* luma) {
     for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from));
   };
@@ -58,8 +61,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
                                double(row.floats[i / 3]));
   };
   return std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
-      in, inner.keeps_lightness() ? 3 : 1, place,
-      inner.begin({in.width, in.height, 1, Depth::f32}, place), enter, leave);
+      in, inner.keeps_lightness() ? 3 : 1, place, std::move(work), enter, leave);
 }
 
 std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Place& place) {
@@ -71,7 +73,8 @@ std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Pl
   inside.border_value = curve->linear(place.border_value);
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, inside);
   const int channels = work->out.channels;
-  if (channels > in.channels) throw UsageError("--linear: hues are no light; leave it out");
+  if (channels > in.channels)
+    throw UsageError("--linear: hues are not amounts of light; leave it out");
   const auto enter = [=](const auto* row, int width, float* light) {
     curve->to_linear(reinterpret_cast<const std::byte*>(row), width, in.channels, light);
   };
@@ -140,10 +143,13 @@ class RegionWork final : public Work {
         begin = std::min(begin, std::max(region.y - out.top, 0));
         end = std::max(end, std::min(region.y + region.height - out.top, out.height));
       }
+      // Bands have as many rows as the window.
+      const int least = std::min(work_.window.height, out.height);
+      const int top = std::min(begin, out.height - least);
       if (work_.is_whole())
         inner_->push(in, out);
       else if (begin < end)
-        inner_->push(in, rows_of(out, begin, end - begin));
+        inner_->push(in, rows_of(out, top, std::max(end - top, least)));
       const std::size_t pixel = std::size_t(in.channels) * size_of(work_.in.depth);
       for (int y = 0; y < out.height; ++y) {
         const auto keep = [&](int first, int last) {

@@ -49,7 +49,8 @@ struct Batch {
 };
 
 /// A hash of all that decides the bytes of results, but for how the work is shared. Every option
-/// that decides one must be in it: tests/cli/folders/settings.sh finds those that are not. Only
+/// that decides one must be in it: tests/cli/folders/settings.sh finds those that are not. Behind
+/// the hash stands the recipe, where there is one. Only
 /// codecs of a GPU ask for their version, since that loads their library.
 std::string settings_of(const Batch& batch,
                         const std::string& (*gpu_codec_version)() = DeviceJpeg::version);

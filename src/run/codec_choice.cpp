@@ -9,6 +9,7 @@
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/jpeg/device.hpp"
 #include "src/run/device_pictures.hpp"
+#include "src/run/journal.hpp"
 
 namespace convfilt {
 namespace {
@@ -79,7 +80,7 @@ std::optional<CodecKind> codec_begun(const std::string& begun, Batch batch,
   if (begun.empty()) return std::nullopt;
   for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu}) {
     batch.codec = codec;
-    if (begun == settings_of(batch, gpu_codec_version)) return codec;
+    if (hash_in(begun) == hash_in(settings_of(batch, gpu_codec_version))) return codec;
   }
   return std::nullopt;
 }

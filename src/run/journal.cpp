@@ -255,7 +255,7 @@ JournalContents done_before(const std::string& path, const std::string& settings
     if (!is_begun(path)) return before;
     JournalContents contents = read_journal(path);
     before.renamed = std::move(contents.renamed);
-    if (contents.settings == settings && contents.decoders.empty())
+    if (hash_in(contents.settings) == hash_in(settings) && contents.decoders.empty())
       before.done = std::move(contents.done);
   } catch (const IoError&) {
     // It is none of convfilt's, or cannot be read.
@@ -337,14 +337,14 @@ JournalContents read_journal_to_resume(const std::string& folder, const Shard& s
          "--resume to filter all again, or name another folder");
   };
   JournalContents contents = read_journal(path);
-  if (contents.settings != settings) refuse(path);
+  if (hash_in(contents.settings) != hash_in(settings)) refuse(path);
   const std::vector<Shard> beside = shard.count > 1 ? std::vector{Shard{}} : shards_in(folder);
   const std::optional<FileStamp> own = stamp_of(path);
   for (const Shard& each : beside) {
     const std::string other = path_of(folder, each);
     const std::optional<FileStamp> stamp = stamp_of(other);
     if (other != path && stamp && own && stamp->modified >= own->modified && is_begun(other) &&
-        read_journal(other, true).settings != settings)
+        hash_in(read_journal(other, true).settings) != hash_in(settings))
       refuse(other);
   }
   return contents;

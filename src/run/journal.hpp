@@ -15,6 +15,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +30,11 @@ struct DoneEntry {
   std::string result;  ///< below the folder of the results
   FileStamp in, out;
 };
+
+/// The part of a journal's settings that decides bytes. A recipe behind it is for readers.
+inline std::string_view hash_in(std::string_view settings) {
+  return settings.substr(0, settings.find(' '));
+}
 
 /// The contents of one journal.
 struct JournalContents {

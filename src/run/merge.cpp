@@ -30,7 +30,8 @@ MergeReport merge_journals(const std::string& folder) {
                     std::to_string(contents.shard.count) + "; give it its own name again");
     if (!journals.empty()) {
       const JournalContents& first = journals.begin()->second;
-      if (first.shard.count != contents.shard.count || first.settings != contents.settings)
+      if (first.shard.count != contents.shard.count ||
+          hash_in(first.settings) != hash_in(contents.settings))
         throw IoError("the journals in " + quoted_name(folder) + " are those of several runs: " +
                       quoted_name(journal_name(first.shard)) + " and " + quoted_name(name) +
                       " differ in their number of shards or their options; move one run's away");

@@ -81,8 +81,10 @@ std::string json_line(const RefusedInput& refused) {
   return line_of(json);
 }
 
-std::string json_line(const Job& planned) {
-  return line_of(json_of(planned.in, planned.out, "planned"));
+std::string json_line(const Job& planned, const std::string& recipe) {
+  Json json = json_of(planned.in, planned.out, "planned");
+  if (!recipe.empty()) json["recipe"] = recipe;
+  return line_of(json);
 }
 
 std::string json_line(const PictureOutcome& outcome, const std::string& recipe) {

@@ -19,7 +19,7 @@ std::string json_line(const PictureOutcome& outcome, const std::string& recipe =
 std::string json_line(const RefusedInput& refused);
 
 /// The line for a planned picture, for --dry-run.
-std::string json_line(const Job& planned);
+std::string json_line(const Job& planned, const std::string& recipe = "");
 
 /// "98 pictures in 2.5 s (39.2/s, 78.4 Mpx/s, 40.0 MB/s in, 38.1 MB/s out), codec cpu, 1 skipped,
 /// 1 failed".

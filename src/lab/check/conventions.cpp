@@ -12,6 +12,8 @@
 namespace convfilt {
 namespace {
 
+constexpr std::size_t kMostWeights = 128 * 128;
+
 struct Turn {
   const char* name;
   bool transposed, mirror_x, mirror_y;
@@ -96,7 +98,10 @@ Conventions::Conventions(const Image& picture, const Image& other, const Mask& m
     : in(picture), theirs(other), scalings(scalings_of(mask)) {
   if (in.depth() != theirs.depth() || in.channels() != theirs.channels())
     throw IoError("it has " + shape_text(theirs) + ", and IN has " + shape_text(in) +
-                  "; convfilt apply identity makes them alike, with --depth or --luma");
+                  "; save both with the same channels and depth");
+  if (mask.weights.size() > kMostWeights)
+    throw IoError("the mask has more than " + std::to_string(kMostWeights) +
+                  " weights, which takes hours; check a smaller one");
   std::vector<std::string> sizes;
   for (const Turn& turn : kTurns) {
     const Mask weights = turned(mask, turn);
