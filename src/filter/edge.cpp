@@ -490,6 +490,15 @@ class FollowedWork final : public Work {
     return marks_->is_whole() || angles_ ? nullptr : marks_.get();
   }
 
+  void enclose(const Around& around) override {
+    marks_ = around(std::move(marks_));
+    const std::string why = why_whole;
+    Work::operator=(*marks_);
+    why_whole = why;
+  }
+
+  void finish() const override { marks_->finish(); }
+
   void complete(PictureView<std::byte> picture) const override {
     with_depth(out.depth, [&]<class T>(TypeTag<T>) {
       for (int channel = 0; channel < std::min(picture.channels, 3); ++channel)
@@ -549,7 +558,7 @@ class FollowedWork final : public Work {
     const FollowedWork& work_;
   };
 
-  FollowedWork(std::unique_ptr<EdgeWork> marks, Convolver& convolver)
+  FollowedWork(std::unique_ptr<Work> marks, Convolver& convolver)
       : Work(*marks), convolver_(convolver), marks_(std::move(marks)) {
     if (why_whole.empty()) why_whole = "edges are followed through the whole picture";
   }
@@ -607,7 +616,7 @@ class FollowedWork final : public Work {
   }
 
   Convolver& convolver_;
-  std::unique_ptr<EdgeWork> marks_, angles_;
+  std::unique_ptr<Work> marks_, angles_;
   double range_ = 0;
 };
 
