@@ -105,6 +105,11 @@ FilterPtr find_edges_of(const FilterValues& values) {
   std::vector<Mask> all = edge_masks(masks);
   if (values.flip)
     for (Mask& mask : all) mask = flipped(mask);
+  if (options.kind == EdgeKind::compass && masks.sigma > 0) {
+    options.factors = factors_of(masks);
+    for (Mask& mask : options.factors->sharp)
+      if (values.flip) mask = flipped(mask);
+  }
   return edge_filter(std::move(all), options);
 }
 
@@ -260,7 +265,8 @@ const FilterLine kFilters[] = {
       "--flip and --normalize. All other options are for the whole.\n"},
      {{.name = "RECIPE",
        .letters = "RECIPE",
-       .text = "Steps with | between them, or a file with a step on each line. # begins a comment"}},
+       .text =
+           "Steps with | between them, or a file with a step on each line. # begins a comment"}},
      nullptr},
 };
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "kernels/cpu/edge_rows.hpp"
+#include "kernels/cpu/float_rows.hpp"
 #include "src/filter/outer.hpp"
 
 namespace convfilt {
@@ -165,13 +168,19 @@ class ChainFilter final : public Filter {
     const int channels = work->out.channels;
     const auto enter = [=](const auto* row, int width, float* floats) {
       const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
-      std::copy_n(row, samples, floats);
+      if constexpr (std::is_same_v<decltype(row), const std::uint8_t*>)
+        cpu::widen_row(row, int(samples), floats);
+      else
+        std::copy_n(row, samples, floats);
       for (std::ptrdiff_t i = kAlpha; in.channels > kAlpha && i < samples; i += in.channels)
         floats[i] /= float(full);
     };
     const auto leave = [=]<class T>(const OuterRow<T>& row) {
       const std::ptrdiff_t samples = std::ptrdiff_t(row.width) * channels;
-      for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
+      if constexpr (std::is_same_v<T, std::uint8_t>)
+        answer_bytes_row(Join::compass, {{row.response, 1, 0}}, nullptr, int(samples), row.to);
+      else
+        for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
       for (std::ptrdiff_t i = kAlpha; channels > kAlpha && i < samples; i += channels)
         row.to[i] = to_sample<T>(double(row.response[i]) * full);
     };
