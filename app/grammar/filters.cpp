@@ -105,6 +105,11 @@ FilterPtr find_edges_of(const FilterValues& values) {
   std::vector<Mask> all = edge_masks(masks);
   if (values.flip)
     for (Mask& mask : all) mask = flipped(mask);
+  if (options.kind == EdgeKind::compass && masks.sigma > 0) {
+    options.factors = factors_of(masks);
+    for (Mask& mask : options.factors->sharp)
+      if (values.flip) mask = flipped(mask);
+  }
   return edge_filter(std::move(all), options);
 }
 

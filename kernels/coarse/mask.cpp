@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "kernels/coarse/mask.hpp"
 #include "kernels/contract/arithmetic.hpp"
@@ -269,22 +271,17 @@ double cost(const FittedMask& mask) {
          (double(mask.y.line.size()) + kPlanes) / mask.x.step;
 }
 
-/// The fits of one line. Each is made when it is first asked for.
-class Fits {
- public:
-  Fits(const Line& line, int gap) : line_(line), gap_(gap) {}
-
-  const Axis& at(int step) {
-    const auto found = made_.find(step);
-    if (found != made_.end()) return found->second;
-    return made_.emplace(step, fit_axis(line_, step, gap_)).first->second;
-  }
-
- private:
-  const Line& line_;
-  int gap_;
-  std::map<int, Axis> made_;
-};
+/// The same as fit_axis(). Fits are kept, since both axes and several callers ask for the same.
+Axis kept_fit(const Line& line, int step, int gap) {
+  constexpr std::size_t kMost = 64;
+  static std::mutex mutex;
+  static std::map<std::tuple<int, int, Line>, Axis> kept;
+  const std::lock_guard lock(mutex);
+  const std::tuple key(step, gap, line);
+  if (const auto found = kept.find(key); found != kept.end()) return found->second;
+  if (kept.size() == kMost) kept.clear();
+  return kept.emplace(key, fit_axis(line, step, gap)).first->second;
+}
 
 std::string too_far(const Problem& problem, double error) {
   const auto text = [](const char* format, double value) {
@@ -304,7 +301,7 @@ FittedMask fit_mask(const Problem& problem) {
   if (const std::string reason = transform_refuses(problem); !reason.empty())
     throw std::invalid_argument(reason);
   const Lines lines = lines_of(problem);
-  Fits fits_x(lines.x, floor_modulo(-problem.lead_x(), kAligned)), fits_y(lines.y, 0);
+  const int gap = floor_modulo(-problem.lead_x(), kAligned);
   const double centre = problem.depth == Depth::f32 ? 0 : std::ceil(full_range(problem.depth) / 2);
   std::optional<FittedMask> best;
   double least_error = 0;
@@ -312,7 +309,8 @@ FittedMask fit_mask(const Problem& problem) {
     if (problem.depth == Depth::u16 && step_x > kLongestStepU16) break;
     bool any = false;  // whether any step is fine enough; if none is, no coarser one can be
     for (int step_y : kSteps) {
-      FittedMask mask{fits_x.at(step_x), fits_y.at(step_y), lines.scale, centre, 0};
+      FittedMask mask{kept_fit(lines.x, step_x, gap), kept_fit(lines.y, step_y, 0), lines.scale,
+                      centre, 0};
       mask.error = bound_of(problem, mask);
       if (least_error == 0) least_error = mask.error;
       if (mask.error > limit_of(problem.depth)) break;

@@ -1,6 +1,7 @@
 #include "kernels/cpu/edge_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
@@ -47,6 +48,22 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
   int x = 0;
   for (; x + lanes() <= n; x += lanes()) weighted(df, x);
   for (; x < n; ++x) weighted(hn::CappedTag<float, 1>(), x);
+}
+
+void weighted_float_row(const float* pixels, const double (&weights)[3], int n, float* sums) {
+  const auto weighted = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<float, decltype(d)> half;
+    hn::Vec<decltype(half)> channel[3];
+    hn::LoadInterleaved3(half, pixels + std::ptrdiff_t(x) * 3, channel[0], channel[1], channel[2]);
+    const auto share = [&](int c) HWY_ATTR {
+      return hn::Mul(hn::Set(d, weights[c]), hn::PromoteTo(d, channel[c]));
+    };
+    hn::StoreU(hn::DemoteTo(half, hn::Add(hn::Add(share(0), share(1)), share(2))), half, sums + x);
+  };
+  const int wide = int(hn::Lanes(dd));
+  int x = 0;
+  for (; x + wide <= n; x += wide) weighted(dd, x);
+  for (; x < n; ++x) weighted(d_one, x);
 }
 
 // As std::max.
@@ -204,6 +221,37 @@ void answer_bytes_row(Join join, const Responses& responses, const double* thres
   for (; x < n; ++x) exact(d_one, x);
 }
 
+void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3],
+                        const double* threshold, int n, float* largest, std::vector<int>& unsure) {
+  const Vector half = hn::Set(df, 0.5f), doubt = hn::Set(df, masks.doubt);
+  const Vector limit = hn::Set(df, threshold ? float(*threshold) : 0);
+  const Vector most = hn::Set(df, 256 + (threshold ? float(*threshold) : 0));
+  unsure.push_back(0);
+  int x = 1;
+  for (; x + lanes() < n; x += lanes()) {
+    Vector samples[9];
+    for (int i = 0; i < 9; ++i) samples[i] = hn::LoadU(df, rows[i / 3] + x + i % 3 - 1);
+    Vector best = hn::Set(df, -HUGE_VALF);
+    for (std::size_t k = 0; k < masks.weights.size(); k += 9) {
+      Vector sum = hn::Zero(df);
+      for (std::size_t i = 0; i < 9; ++i)
+        sum = hn::MulAdd(hn::Set(df, masks.weights[k + i]), samples[i], sum);
+      best = hn::Max(best, sum);
+    }
+    hn::StoreU(best, df, largest + x);
+    const Vector answer = hn::Clamp(hn::Mul(best, hn::Set(df, masks.scale)), hn::Zero(df), most);
+    const Vector distance =
+        threshold ? hn::Sub(answer, limit) : hn::Sub(hn::Sub(answer, hn::Floor(answer)), half);
+    const auto in_doubt = hn::Le(hn::Abs(distance), doubt);
+    if (hn::AllFalse(df, in_doubt)) continue;
+    float is_unsure[HWY_MAX_BYTES / sizeof(float)];
+    hn::StoreU(hn::IfThenElseZero(in_doubt, hn::Set(df, 1)), df, is_unsure);
+    for (int i = 0; i < lanes(); ++i)
+      if (is_unsure[i] != 0) unsure.push_back(x + i);
+  }
+  for (; x < n; ++x) unsure.push_back(x);
+}
+
 void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure) {
   const Vector lowest = hn::Set(df, least), zero = hn::Zero(df);
   const Vector across_scale = hn::Set(df, float(1 / rows.across.divisor));
@@ -273,6 +321,8 @@ HWY_AFTER_NAMESPACE();
 namespace convfilt {
 
 HWY_EXPORT(weighted_row);
+HWY_EXPORT(weighted_float_row);
+HWY_EXPORT(nearly_largest_row);
 HWY_EXPORT(answer_row);
 HWY_EXPORT(answer_row_from);
 HWY_EXPORT(answer_bytes_row);
@@ -282,6 +332,15 @@ HWY_EXPORT(mark_row);
 void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
                   float* sums) {
   HWY_DYNAMIC_DISPATCH(weighted_row)(pixels, weights, divisor, n, sums);
+}
+
+void weighted_row(const float* pixels, const double (&weights)[3], int n, float* sums) {
+  HWY_DYNAMIC_DISPATCH(weighted_float_row)(pixels, weights, n, sums);
+}
+
+void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3],
+                        const double* threshold, int n, float* largest, std::vector<int>& unsure) {
+  HWY_DYNAMIC_DISPATCH(nearly_largest_row)(masks, rows, threshold, n, largest, unsure);
 }
 
 void answer_row(Join join, const Responses& responses, int n, double* answers) {

@@ -21,6 +21,9 @@ using Responses = std::vector<Response>;
 void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
                   float* sums);
 
+/// The same of floats, summed in double precision.
+void weighted_row(const float* pixels, const double (&weights)[3], int n, float* sums);
+
 void answer_row(Join join, const Responses& responses, int n, double* answers);
 
 /// The same in single precision. Those below `least` are not exact, but stay below it.
@@ -30,6 +33,19 @@ void answer_row_from(float least, Join join, const Responses& responses, int n, 
 /// 255 from it on, and 0 below.
 void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
                       std::uint8_t* samples);
+
+/// Masks of 3x3, and how to tell from about their largest response whether it decides a sample.
+struct NearlyLargest {
+  std::vector<float> weights;  ///< row by row, mask by mask
+  float scale;                 ///< from a response to an answer
+  float doubt;                 ///< how far answers may be off
+};
+
+/// largest[x] = about the largest response at rows[1][x], for x from 1 to n - 2. Columns where its
+/// answer is so near to where samples change, or to the threshold, that it may be on the wrong side
+/// are added to `unsure`, and 0 and n - 1, too.
+void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3],
+                        const double* threshold, int n, float* largest, std::vector<int>& unsure);
 
 /// A row of answers, its neighbours, and the gradient: rows of responses / divisors.
 struct ThinRows {

@@ -162,10 +162,6 @@ void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
   });
 }
 
-void widen(const float* samples, int n, float* out) {
-  std::memcpy(out, samples, std::size_t(n) * sizeof(float));
-}
-
 void widen(const std::uint16_t* samples, int n, float* out) {
   const hn::Rebind<std::uint16_t, Lanes> d16;
   const hn::Rebind<std::int32_t, Lanes> d32;
@@ -235,9 +231,32 @@ void pass_columns(const Columns& columns, const float* const* rows, int n,
   });
 }
 
+void widen_row(const std::uint8_t* samples, int n, float* out) {
+  const hn::Rebind<std::uint8_t, Lanes> d8;
+  const hn::Rebind<std::int32_t, Lanes> d32;
+  int x = 0;
+  for (; x + lanes() <= n; x += lanes())
+    hn::StoreU(hn::ConvertTo(df, hn::PromoteTo(d32, hn::LoadU(d8, samples + x))), df, out + x);
+  for (; x < n; ++x) out[x] = samples[x];
+}
+
+void respond_at(const PointMasks& masks, const float* const* rows, int x, float* responses) {
+  for (int k = 0; k < masks.count; k += lanes()) {
+    Vector sum = hn::Zero(df);
+    const float* weights = masks.weights.data() + k;
+    for (int j = 0; j < masks.height; ++j) {
+      Vector chain = hn::Zero(df);
+      for (int i = 0; i < masks.width; ++i, weights += PointMasks::kMost)
+        chain = fused(hn::LoadU(df, weights), hn::Set(df, rows[j][x + i]), chain);
+      sum = hn::Add(sum, chain);
+    }
+    hn::StoreU(sum, df, responses + k);
+  }
+}
+
 std::tuple<FloatLoops<std::uint16_t>, FloatLoops<float>> loops() {
   return {{widen, filter_rows, pass_row, pass_columns},
-          {widen, filter_rows, pass_row, pass_columns}};
+          {nullptr, filter_rows, pass_row, pass_columns}};
 }
 
 }  // namespace
@@ -272,6 +291,16 @@ template FloatTaps float_taps(const PreparedMask<std::uint16_t>&, int);
 template FloatTaps float_taps(const PreparedMask<float>&, int);
 
 HWY_EXPORT(loops);
+HWY_EXPORT(respond_at);
+HWY_EXPORT(widen_row);
+
+void widen_row(const std::uint8_t* samples, int n, float* out) {
+  HWY_DYNAMIC_DISPATCH(widen_row)(samples, n, out);
+}
+
+void respond_at(const PointMasks& masks, const float* const* rows, int x, float* responses) {
+  HWY_DYNAMIC_DISPATCH(respond_at)(masks, rows, x, responses);
+}
 
 template <class T>
 FloatLoops<T> float_loops() {

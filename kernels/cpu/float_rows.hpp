@@ -38,7 +38,7 @@ using Columns = std::vector<std::vector<float>>;
 /// and pass_columns. These compute two rows of output, of which the second may be null.
 template <class T>
 struct FloatLoops {
-  /// Converts n samples to floats.
+  /// Converts n samples to floats. Null for floats.
   void (*widen)(const T* samples, int n, float* out);
 
   void (*filter_rows)(const FloatTaps& taps, const float* const* sources, int n,
@@ -57,5 +57,19 @@ struct FloatLoops {
 /// The loops for this machine.
 template <class T>
 FloatLoops<T> float_loops();
+
+/// Converts n samples to floats, and writes none beyond.
+void widen_row(const std::uint8_t* samples, int n, float* out);
+
+/// Masks of one size, at most of kMaxPartSide and with a divisor of 1, whose responses are wanted
+/// at few points.
+struct PointMasks {
+  static constexpr int kMost = 16;
+  int count, width, height;
+  std::vector<float> weights;  ///< weights[(j * width + i) * kMost + mask]
+};
+
+/// responses[k] = that to mask k whose first weight lies on rows[0][x]. Room for kMost.
+void respond_at(const PointMasks& masks, const float* const* rows, int x, float* responses);
 
 }  // namespace convfilt::cpu

@@ -105,9 +105,8 @@ class TiledPlan : public BandPlan {
   virtual void emit(const Buffers& own, int n, T* const* out) const = 0;
 
   /// A source row of the tile, from the first sample that its outputs need.
-  const T* source_row(Buffers& own, const Tile& tile, BandView<const std::byte> in, int row,
-                      int buffer) const {
-    return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, own.gathered.row(buffer));
+  const T* source_row(const Tile& tile, BandView<const std::byte> in, int row, T* buffer) const {
+    return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, buffer);
   }
   int source_length(const Tile& tile) const { return int(source_.length(tile.x1 - tile.x0)); }
   int samples(const Tile& tile) const { return (tile.x1 - tile.x0) * channels_; }
@@ -184,7 +183,7 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
     const int length = source_length(tile);
     TwoRows rows{};
     for (int half = 0; half < 2; ++half) {
-      rows.bytes[half] = source_row(own, tile, in, 2 * slot + half, half);
+      rows.bytes[half] = source_row(tile, in, 2 * slot + half, own.gathered.row(half));
       if (!wants_pairs_) continue;
       std::int32_t* const pairs = own.prepared.row(half);
       loops_.make_pairs(rows.bytes[half], rows.bytes[half] + channels_, length - channels_, pairs);
@@ -232,10 +231,18 @@ class FloatPlan final : public TiledPlan<T> {
 
  private:
   void fill(Buffers& own, const Tile& tile, BandView<const std::byte> in, int slot) const override {
-    const T* const source = this->source_row(own, tile, in, slot, 0);
     float* to = own.ring.row(slot);
-    float* const widened = row_passes_.empty() ? to : own.prepared.row(0);
-    loops_.widen(source, this->source_length(tile), widened);
+    const float* widened = to;
+    if constexpr (std::is_same_v<T, float>) {
+      T* const gathered = row_passes_.empty() ? to : own.gathered.row(0);
+      widened = this->source_row(tile, in, slot, gathered);
+      if (row_passes_.empty() && widened != to) std::copy_n(widened, this->source_length(tile), to);
+    } else {
+      float* const prepared = row_passes_.empty() ? to : own.prepared.row(0);
+      loops_.widen(this->source_row(tile, in, slot, own.gathered.row(0)), this->source_length(tile),
+                   prepared);
+      widened = prepared;
+    }
     for (const auto& [weights, finish] : row_passes_) {
       loops_.pass_row(weights, widened, this->channels_, this->samples(tile), finish, to);
       to += this->pitch_;

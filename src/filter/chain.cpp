@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "kernels/cpu/edge_rows.hpp"
+#include "kernels/cpu/float_rows.hpp"
 #include "src/filter/outer.hpp"
 
 namespace convfilt {
@@ -136,24 +139,48 @@ class ChainFilter final : public Filter {
   bool takes_luma() const override { return steps_.front()->takes_luma(); }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
-    std::unique_ptr<Work> work =
-        begin_floats({in.width, in.height, in.channels, Depth::f32}, place);
+    Works works = begin_floats({in.width, in.height, in.channels, Depth::f32}, place);
     place.convolver.set_job("a chain of " + std::to_string(steps_.size()) +
                             " steps, in f32; the strategy is the last one's");
-    if (in.depth == Depth::f32) return work;
+    const auto all = [&](std::unique_ptr<Work> last) {
+      works.back() = std::move(last);
+      std::unique_ptr<Work> work = std::make_unique<ChainWork>(std::move(works), place.convolver);
+      return in.depth == Depth::f32 ? std::move(work) : from_samples(in, place, std::move(work));
+    };
+    std::unique_ptr<Work> last = std::move(works.back());
+    if (!last->in_bands()) return all(std::move(last));
+    last->enclose(all);
+    return last;
+  }
+
+  std::string resident_refuses() const override { return "a chain is computed on the CPU"; }
+  ResidentPlan resident(const Shape&, Convolver&) const override {
+    throw UsageError(resident_refuses());
+  }
+
+ private:
+  /// A work on samples around that on floats.
+  static std::unique_ptr<Work> from_samples(const Shape& in, const Place& place,
+                                            std::unique_ptr<Work> work) {
     // Floats have an alpha from 0 to 1.
     constexpr int kAlpha = 3;
     const double full = full_range(in.depth);
     const int channels = work->out.channels;
     const auto enter = [=](const auto* row, int width, float* floats) {
       const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
-      std::copy_n(row, samples, floats);
+      if constexpr (std::is_same_v<decltype(row), const std::uint8_t*>)
+        cpu::widen_row(row, int(samples), floats);
+      else
+        std::copy_n(row, samples, floats);
       for (std::ptrdiff_t i = kAlpha; in.channels > kAlpha && i < samples; i += in.channels)
         floats[i] /= float(full);
     };
     const auto leave = [=]<class T>(const OuterRow<T>& row) {
       const std::ptrdiff_t samples = std::ptrdiff_t(row.width) * channels;
-      for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
+      if constexpr (std::is_same_v<T, std::uint8_t>)
+        answer_bytes_row(Join::compass, {{row.response, 1, 0}}, nullptr, int(samples), row.to);
+      else
+        for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
       for (std::ptrdiff_t i = kAlpha; channels > kAlpha && i < samples; i += channels)
         row.to[i] = to_sample<T>(double(row.response[i]) * full);
     };
@@ -164,26 +191,21 @@ class ChainFilter final : public Filter {
     return outer;
   }
 
-  std::string resident_refuses() const override { return "a chain is computed on the CPU"; }
-  ResidentPlan resident(const Shape&, Convolver&) const override {
-    throw UsageError(resident_refuses());
-  }
-
- private:
-  /// If one step takes the whole picture, all do.
-  std::unique_ptr<Work> begin_floats(const Shape& in, Place place) const {
+  /// If one step takes the whole picture, all do; but the last may take it in bands at first.
+  Works begin_floats(const Shape& in, Place place) const {
     Works works;
     Shape shape = in;
     for (const FilterPtr& step : steps_) {
       works.push_back(step->begin(shape, place));
       const Work& work = *works.back();
-      if (place.why_whole.empty() && (work.is_whole() || work.wraps())) {
+      const bool ends_whole = works.size() == steps_.size() && work.in_bands();
+      if (place.why_whole.empty() && ((work.is_whole() && !ends_whole) || work.wraps())) {
         place.why_whole = work.is_whole() ? work.why_whole : "a chain wraps at the border";
         return begin_floats(in, place);
       }
       shape = work.out;
     }
-    return std::make_unique<ChainWork>(std::move(works), place.convolver);
+    return works;
   }
 
   std::vector<FilterPtr> steps_;

@@ -15,7 +15,9 @@
 #include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/host/parallel.hpp"
 #include "kernels/cpu/edge_rows.hpp"
+#include "kernels/cpu/float_rows.hpp"
 #include "kernels/cpu/gradient_rows.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/row_buffer.hpp"
 #include "kernels/registry.hpp"
 #include "src/base/clock.hpp"
@@ -96,6 +98,14 @@ class EdgeResponses {
   /// The answers in row y as bytes, with a threshold unless it is null.
   void take_bytes(int y, const double* threshold, std::uint8_t* bytes) const {
     answer_bytes_row(join_, at_row(y), threshold, result_.width, bytes);
+  }
+
+  /// The answers in row y in single precision; thin ones if they are found row by row.
+  void take_floats(int y, float* answers) const {
+    if (edges_.options.thin)
+      std::copy_n(thin_row(y, 0), result_.width, answers);
+    else
+      answer_row_from(-HUGE_VALF, join_, at_row(y), result_.width, answers);
   }
 
   /// Whether thin answers are floats that are found row by row.
@@ -215,6 +225,56 @@ class EdgeResponses {
   int top_ = 0, rows_ = 0;
 };
 
+/// The largest response to a compass by way of its factors, where a bound on the error tells that
+/// it gives the right sample, and exactly where it does not.
+struct FastCompass {
+  Mask gaussian;
+  NearlyLargest nearly;
+  cpu::PointMasks points;
+};
+
+/// For pictures of 8 bits. Empty where the masks are not such products.
+std::optional<FastCompass> fast_compass(const Edges& edges) {
+  if (!edges.options.factors) return {};
+  const auto& [gaussian, sharp] = *edges.options.factors;
+  const Mask& first = edges.masks[0];
+  const int width = first.width, height = first.height;
+  if (edges.masks.size() != sharp.size() || sharp.size() > cpu::PointMasks::kMost ||
+      std::max(width, height) > kMaxPartSide || gaussian.divisor != 1 ||
+      width != gaussian.width + 2 || height != gaussian.height + 2)
+    return {};
+  FastCompass fast{gaussian, {}, {int(sharp.size()), width, height, {}}};
+  fast.points.weights.resize(first.weights.size() * cpu::PointMasks::kMost);
+  double gain = 0, most_off = 0;
+  for (std::size_t k = 0; k < sharp.size(); ++k) {
+    const Mask& mask = edges.masks[k];
+    if (sharp[k].width != 3 || sharp[k].height != 3 || edges.divisors[k] != edges.divisors[0])
+      return {};
+    double sum = 0, off = 0;
+    for (const double weight : sharp[k].weights) {
+      fast.nearly.weights.push_back(float(weight));
+      sum += std::abs(weight);
+    }
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        double rest = mask.weight(x, y);
+        fast.points.weights[std::size_t(y * width + x) * cpu::PointMasks::kMost + k] = float(rest);
+        for (int j = std::max(0, y - 2); j <= std::min(y, gaussian.height - 1); ++j)
+          for (int i = std::max(0, x - 2); i <= std::min(x, gaussian.width - 1); ++i)
+            rest -= sharp[k].weight(x - i, y - j) * gaussian.weight(i, j);
+        off += std::abs(rest);
+      }
+    gain = std::max(gain, sum);
+    most_off = std::max(most_off, off);
+  }
+  // Each operation of a chain, and each weight, errs by 2^-24 of the largest sum.
+  const int operations = 2 * (width + height) + 40;
+  const double bound = 255 * (operations * 0x1p-24 * gain + most_off) * 1.05;
+  fast.nearly.scale = float(1 / edges.divisors[0]);
+  fast.nearly.doubt = float(bound / std::abs(edges.divisors[0]) + 1e-4);
+  return fast;
+}
+
 /// What an edge with a low threshold is marked as, as shares of the range, until it is followed.
 constexpr double kLowMark = 0.25, kHighMark = 0.5;
 
@@ -249,6 +309,17 @@ class EdgeWork final : public Work {
       mask.why_whole = why_whole;
       if (!is_whole()) convolver_.note(mask.problem());
     }
+    const bool is_direct = std::ranges::all_of(masks_, [](const MaskWork& mask) {
+      return !mask.is_whole() && mask.choice().strategy->family == Family::direct;
+    });
+    if (is_direct && in.depth == Depth::u8 && !has_alpha() && planes() == 1 && !edges.options.low &&
+        !edges.options.thin && !shows_angles(edges.options.direction) &&
+        convolver_.options().mode == Mode::same)
+      fast_ = fast_compass(edges_);
+    if (!fast_) return;
+    edges_.masks.resize(1);  // there is one response, the largest
+    edges_.divisors.resize(1);
+    edges_.offsets.resize(1);
   }
 
   Needs needs(int rows) const override {
@@ -297,12 +368,25 @@ class EdgeWork final : public Work {
   Convolver& convolver_;
   double range_;  ///< of samples
   std::vector<MaskWork> masks_;
+  std::optional<FastCompass> fast_;
 };
 
 class EdgeWork::EdgeWorker final : public Worker {
  public:
   explicit EdgeWorker(const EdgeWork& work) : work_(work), responses_(work.edges_, work.out) {
-    for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
+    if (!work.fast_) {
+      for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
+      return;
+    }
+    const Problem& problem = work.masks_[0].problem();
+    source_.emplace(problem, problem.lead_x(), problem.mask.width - 1 - problem.lead_x());
+    gathered_ = {problem.mask.height, source_->length(problem.width)};
+    under_.resize(std::size_t(problem.mask.height));
+    PlanOptions how;
+    how.threads = 1;
+    Problem smoothing = problem;
+    smoothing.mask = work.fast_->gaussian;
+    gaussian_ = prepare_separable_bands(smoothing, how, {});
   }
 
   void push(BandView<const std::byte> in, BandView<std::byte> out) override {
@@ -330,10 +414,44 @@ class EdgeWork::EdgeWorker final : public Worker {
         [&](const std::byte* row, std::byte* to) {
           to_floats(reinterpret_cast<const T*>(row), in.width, plane, reinterpret_cast<float*>(to));
         });
+    if (work_.fast_) return respond_fast(floats, responses_.plane(0));
     for (std::size_t k = 0; k < masks_.size(); ++k) masks_[k]->push(floats, responses_.plane(k));
     if (options().thin)
       for_rows(responses_.answers(), work_.threads(),
                [&](int y) { responses_.keep_answers(top + y, least()); });
+  }
+
+  void respond_fast(BandView<const std::byte> floats, BandView<std::byte> largest) {
+    const FastCompass& fast = *work_.fast_;
+    const int width = work_.in.width, reach = int(under_.size());
+    const int first = std::max(largest.top - 1, 0);
+    const int end = std::min(largest.top + largest.height + 1, work_.in.height);
+    if (smooth_.height() < end - first) smooth_ = Image(width, end - first, 1, Depth::f32);
+    const BandView<std::byte> smooth = rows_of(BandView(smooth_.view(), first), 0, end - first);
+    gaussian_->push(floats, smooth);
+    const double limit = high();
+    for (int row = 0; row < largest.height + reach - 1; ++row) {
+      std::rotate(under_.begin(), under_.begin() + 1, under_.end());
+      under_.back() = source_->row(floats, 0, width, largest.top - work_.window.lead_y + row,
+                                   gathered_.row(row % reach));
+      const int y = row + 1 - reach;
+      if (y < 0) continue;
+      auto* const to = row_of<float>(largest, y);
+      unsure_.clear();
+      const int above = largest.top + y - 1 - first;
+      if (largest.top + y == 0 || largest.top + y + 1 == work_.in.height)
+        for (int x = 0; x < width; ++x) unsure_.push_back(x);
+      else
+        nearly_largest_row(fast.nearly,
+                           {row_of<float>(smooth, above), row_of<float>(smooth, above + 1),
+                            row_of<float>(smooth, above + 2)},
+                           options().threshold ? &limit : nullptr, width, to, unsure_);
+      float responses[cpu::PointMasks::kMost];
+      for (const int x : unsure_) {
+        respond_at(fast.points, under_.data(), x, responses);
+        to[x] = *std::max_element(responses, responses + fast.points.count);
+      }
+    }
   }
 
   template <class T>
@@ -350,6 +468,12 @@ class EdgeWork::EdgeWorker final : public Worker {
                         to_sample<std::uint8_t>(kHighMark * work_.range_), out.width, bytes);
       if (are_bytes && !options().low && !options().thin)
         return responses_.take_bytes(out.top + y, options().threshold ? &limit : nullptr, bytes);
+      if constexpr (std::is_same_v<T, float>) {
+        const bool has_rows = !options().thin || responses_.has_thin_rows();
+        if (work_.out.channels == 1 && !work_.has_alpha() && !is_angle && !options().threshold &&
+            has_rows)
+          return responses_.take_floats(out.top + y, row_of<float>(out, y));
+      }
       static thread_local std::vector<double> answers;
       take_answers<T>(in, out.top + y, answers);
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
@@ -446,7 +570,13 @@ class EdgeWork::EdgeWorker final : public Worker {
     const int channels = work_.in.channels;
     const bool is_luma = !options().color && channels > 1;
     if constexpr (std::is_same_v<T, std::uint8_t>)
-      if (is_luma && channels == 3) return weighted_row(from, kLumaShares, 10000, width, to);
+      if (channels == 1 || (is_luma && channels == 3))
+        return is_luma ? weighted_row(from, kLumaShares, 10000, width, to)
+                       : cpu::widen_row(from, width, to);
+    if constexpr (std::is_same_v<T, float>) {
+      const double shares[] = {luma_share(0), luma_share(1), luma_share(2)};
+      if (is_luma && channels == 3) return weighted_row(from, shares, width, to);
+    }
     const double full = full_range(work_.in.depth);
     for (int x = 0; x < width; ++x, from += channels) {
       const double value = is_luma ? luma_of(from) : double(from[plane]);
@@ -458,6 +588,14 @@ class EdgeWork::EdgeWorker final : public Worker {
   std::vector<std::unique_ptr<Worker>> masks_;
   EdgeResponses responses_;
   Image floats_;
+
+  // By factors.
+  std::unique_ptr<BandPlan> gaussian_;
+  Image smooth_;
+  std::optional<SourceRows<float>> source_;
+  cpu::RowBuffer<float> gathered_;
+  std::vector<const float*> under_;  ///< the rows under the masks
+  std::vector<int> unsure_;
 };
 
 std::unique_ptr<Worker> EdgeWork::make_worker() const {
@@ -489,6 +627,15 @@ class FollowedWork final : public Work {
   const Work* in_bands() const override {
     return marks_->is_whole() || angles_ ? nullptr : marks_.get();
   }
+
+  void enclose(const Around& around) override {
+    marks_ = around(std::move(marks_));
+    const std::string why = why_whole;
+    Work::operator=(*marks_);
+    why_whole = why;
+  }
+
+  void finish() const override { marks_->finish(); }
 
   void complete(PictureView<std::byte> picture) const override {
     with_depth(out.depth, [&]<class T>(TypeTag<T>) {
@@ -549,7 +696,7 @@ class FollowedWork final : public Work {
     const FollowedWork& work_;
   };
 
-  FollowedWork(std::unique_ptr<EdgeWork> marks, Convolver& convolver)
+  FollowedWork(std::unique_ptr<Work> marks, Convolver& convolver)
       : Work(*marks), convolver_(convolver), marks_(std::move(marks)) {
     if (why_whole.empty()) why_whole = "edges are followed through the whole picture";
   }
@@ -607,7 +754,7 @@ class FollowedWork final : public Work {
   }
 
   Convolver& convolver_;
-  std::unique_ptr<EdgeWork> marks_, angles_;
+  std::unique_ptr<Work> marks_, angles_;
   double range_ = 0;
 };
 
@@ -877,6 +1024,10 @@ class EdgeFilter final : public Filter {
 };
 
 }  // namespace
+
+EdgeFactors factors_of(EdgeMasks compass) {
+  return {gaussian_mask(std::exchange(compass.sigma, 0)), edge_masks(compass)};
+}
 
 FilterPtr edge_filter(std::vector<Mask> masks, const EdgeOptions& options) {
   return std::make_shared<EdgeFilter>(std::move(masks), options);

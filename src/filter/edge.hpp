@@ -11,6 +11,15 @@
 
 namespace convfilt {
 
+/// A Gaussian with a divisor of 1, and masks of 3x3.
+struct EdgeFactors {
+  Mask gaussian;
+  std::vector<Mask> sharp;
+};
+
+/// Those of a compass with a sigma.
+EdgeFactors factors_of(EdgeMasks compass);
+
 /// How responses to an edge's masks become a picture. Thresholds are in 255ths of the samples'
 /// range.
 struct EdgeOptions {
@@ -20,6 +29,10 @@ struct EdgeOptions {
   bool thin = false;                  ///< lines of one pixel
   std::optional<double> threshold{};  ///< from it on, samples are white; the others are black
   std::optional<double> low{};        ///< white begins there, where it touches what is white above
+
+  /// What the masks of a compass are the products of. It saves time on the CPU, and decides no
+  /// byte.
+  std::optional<EdgeFactors> factors{};
 };
 
 /// The answer to responses r, divided by the masks' divisors, in double precision: for a gradient

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,6 +68,10 @@ class Work {
   /// there is none.
   virtual const Work* in_bands() const { return nullptr; }
   virtual void complete(PictureView<std::byte> /*result*/) const {}
+
+  /// Puts a work around that work in bands, in its place.
+  using Around = std::function<std::unique_ptr<Work>(std::unique_ptr<Work> bands)>;
+  virtual void enclose(const Around&) {}
 
   /// Call it behind the last band: it completes the convolver's report.
   virtual void finish() const {}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whole commands on photographs, on the CPU: convfilt beside a plain OpenCV program, vips, GraphicsMagick, ImageMagick and
 # FFmpeg, where they are installed, by turns in one run on the same files; JPEG of quality 90, PNG of level 1. The pictures are
-# mosaics of samples/, not enlarged. Prints a table of medians: wall milliseconds, and in brackets those of all cores (user and
+# mosaics of samples/, not enlarged. Prints a table of the least times: wall milliseconds, and in brackets those of all cores (user and
 # system); and how far outputs are from OpenCV's.
 #
 #   tests/bench/peers/cpu.sh [ROUNDS] [ROWS] [TYPE]    CONVFILT names the program, by default build/release/bin/convfilt;
@@ -105,7 +105,7 @@ magick=$(command -v convert-im6.q16 || command -v magick || :)  # GraphicsMagick
 ! command -v ffmpeg >/dev/null || peers+=(FFmpeg)
 peers+=(convfilt)
 
-median() { sort -n "$1" | awk '{ v[NR] = $1 } END { if (NR) printf "%.0f", v[int((NR + 1) / 2)] }'; }
+least() { sort -n "$1" | awk 'NR == 1 { printf "%.0f", $1 }'; }
 TIMEFORMAT='%3R %3U %3S'
 run() {  # PEER COMMAND...: appends wall and busy milliseconds
   local peer=$1; shift
@@ -124,17 +124,17 @@ row() {  # TITLE KIND NUMBER IN
       read -ra words <<<"$(command_of "$peer" "$@")"
       [ ${#words[@]} -gt 0 ] || continue
       # What takes seconds is measured once.
-      [ "$round" -eq 0 ] || [ "$(median "$peer.wall")" -lt 3000 ] || continue
+      [ "$round" -eq 0 ] || [ "$(least "$peer.wall")" -lt 3000 ] || continue
       [ "$round" -ne 1 ] || rm -f "$peer.wall" "$peer.busy"  # the first is to warm up
       run "$peer" "${words[@]}"
     done
   done
   for peer in "${peers[@]}"; do
     [ -e "$peer.wall" ] || { line+=" |"; continue; }
-    line+=" | $(median "$peer.wall") ($(median "$peer.busy"))"
+    line+=" | $(least "$peer.wall") ($(least "$peer.busy"))"
   done
   for measure in wall busy; do
-    share+=" $(for peer in "${peers[@]}"; do [ ! -e "$peer.$measure" ] || median "$peer.$measure"; echo; done | grep . |
+    share+=" $(for peer in "${peers[@]}"; do [ ! -e "$peer.$measure" ] || least "$peer.$measure"; echo; done | grep . |
       awk '{ own = $1; if (NR > 1 && (!best || last < best)) best = last; last = $1 } END { printf "%.2f", own / best }')"
   done
   read -ra share <<<"$share"
@@ -152,7 +152,7 @@ peaks() {  # TITLE IN
   echo "$line | | |"
 }
 
-echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, medians of $rounds: wall ms (ms of all cores). \
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, the least of $rounds: wall ms (ms of all cores). \
 Share: convfilt's times over the least of the others. Difference: its pixels' mean distance from OpenCV's, in steps."
 echo
 { printf '| whole command'; printf ' | %s' "${peers[@]}"; echo " | share | difference |"; }
@@ -188,7 +188,7 @@ for ((round = 0; round <= 4 * rounds; ++round)); do
   ! command -v ffmpeg >/dev/null || run FFmpeg ffmpeg -version
 done
 line="| \`--version\` | |"
-for peer in "${peers[@]:1}"; do line+=" $(median "$peer.wall") |"; done
+for peer in "${peers[@]:1}"; do line+=" $(least "$peer.wall") |"; done
 echo "$line | |"
 "$convfilt" blur 12.$type convfilt.png --sigma 2 --device=cpu
 ./opencv distance 12.$type convfilt.png 2 >&2

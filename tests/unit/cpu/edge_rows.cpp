@@ -86,6 +86,17 @@ TEST_CASE("luma of every colour") {
   CHECK(all);
 }
 
+TEST_CASE("luma of floats") {
+  constexpr std::size_t kPixels = 61;
+  const std::vector<float> pixels = random_rows(1, int(kPixels) * 3)[0];
+  std::vector<float> luma(kPixels + 1, -7);
+  weighted_row(pixels.data(), {luma_share(0), luma_share(1), luma_share(2)}, int(kPixels),
+               luma.data());
+  for (std::size_t i = 0; i < kPixels; ++i)
+    CHECK(luma[i] == float(luma_of(pixels.data() + i * 3)));
+  CHECK(luma.back() == -7);
+}
+
 TEST_CASE("answers") {
   for_joins([](Join join, const Responses& responses, int n) {
     std::vector<double> answers(std::size_t(n) + 1, -7);

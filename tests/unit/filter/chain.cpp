@@ -223,19 +223,39 @@ TEST_CASE("thresholds of a step are in the units of the picture") {
   }
 }
 
-TEST_CASE("a step that takes the whole picture makes the others do so") {
+TEST_CASE("canny takes the whole picture, and at the end of a chain in bands at first") {
   EdgeOptions canny;
   canny.thin = true;
   canny.low = 10;
   canny.threshold = 30;
   const FilterPtr blur = mask_filter(gaussian_mask(1));
-  const FilterPtr edges = edge_filter(plain_masks(EdgeMethod::sobel), canny);
-  Convolver convolver(on_cpu());
-  const Image in = random_image(41, 50, 3, Depth::u8, 7);
-  const auto work = begin(*chain({blur, edges}), shape_of(in), convolver);
-  CHECK(work->is_whole());
-  CHECK(work->out.channels == 1);
-  CHECK(filtered(in, *chain({blur, edges}), convolver).width() == 41);
+  for (const Depth depth : {Depth::u8, Depth::u16, Depth::f32})
+    for (const int channels : {1, 3, 4})
+      for (const bool color : {false, true}) {
+        CAPTURE(int(depth));
+        CAPTURE(channels);
+        canny.color = color;
+        const FilterPtr edges = edge_filter(plain_masks(EdgeMethod::sobel), canny);
+        const FilterPtr all = chain({blur, edges});
+        Convolver convolver(on_cpu());
+        const Image in = random_image(41, 50, channels, depth, 7);
+        const auto work = begin(*all, shape_of(in), convolver);
+        REQUIRE(work->is_whole());
+        REQUIRE(work->in_bands());
+        CHECK(work->out.channels == (channels == 3 && !color ? 1 : channels));
+        const Image want = filtered_whole(in, *all, convolver);
+        Image out = filtered_in_bands(in, *work->in_bands(), 17);
+        CHECK_FALSE(same(out, want));  // marks
+        work->complete(out.view());
+        CHECK(same(out, want));
+        // What bands cannot do, floats of the whole picture do.
+        Convolver wrapping(on_cpu(Border::wrap));
+        CHECK_FALSE(begin(*all, shape_of(in), wrapping)->in_bands());
+        const auto first = begin(*chain({edges, blur}), shape_of(in), convolver);
+        CHECK(first->is_whole());
+        CHECK_FALSE(first->in_bands());
+        CHECK_FALSE(begin(*chain({edges, edges}), shape_of(in), convolver)->in_bands());
+      }
 }
 
 TEST_CASE("transforms of one step's picture are not taken for another's") {

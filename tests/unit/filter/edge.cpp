@@ -561,6 +561,28 @@ TEST_CASE("a low threshold keeps what touches an edge, through the whole picture
   }
 }
 
+TEST_CASE("a compass has the same bytes by way of its factors") {
+  const Image in = pattern(300, 120, 3, Depth::u8);
+  for (const EdgeMethod method : {EdgeMethod::kirsch, EdgeMethod::robinson})
+    for (const double sigma : {0.6, 1.0, 3.0})
+      for (const bool is_black_and_white : {false, true})
+        for (const bool is_another : {false, true}) {  // factors that are slightly off
+          CAPTURE(sigma);
+          EdgeMasks masks{method, {}, sigma};
+          EdgeOptions look{EdgeKind::compass};
+          if (is_black_and_white) look.threshold = 30;
+          const FilterPtr plain = edge_filter(edge_masks(masks), look);
+          look.factors = factors_of(masks);
+          if (is_another) look.factors->sharp[3].weights[2] += 0.01;
+          const FilterPtr fast = edge_filter(edge_masks(masks), look);
+          CHECK(fast->text() == plain->text());
+          Convolver convolver(on_cpu());
+          const auto work = begin(*plain, shape_of(in), convolver);
+          const auto other = begin(*fast, shape_of(in), convolver);
+          CHECK(same(filtered_in_bands(in, *work, 120), filtered_in_bands(in, *other, 40)));
+        }
+}
+
 TEST_CASE("all that edges can be has the same bytes in bands of any height") {
   std::mt19937 random(31);
   const auto below = [&](int n) { return int(random() % unsigned(n)); };
@@ -578,6 +600,7 @@ TEST_CASE("all that edges can be has the same bytes in bands of any height") {
     look.color = masks.direction != EdgeDirection::hue && below(2) == 0;
     look.thin = below(3) > 0;
     if (below(3) == 0) look.threshold = below(100);
+    if (kind == EdgeKind::compass) look.factors = factors_of(masks);
     const Depth depth = kDepths[round % 3];
     const Image in = pattern(1 + below(50), 1 + below(60),
                              round % 2   ? 3
