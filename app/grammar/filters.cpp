@@ -203,9 +203,9 @@ const FilterLine kFilters[] = {
              "3 % less to 4 % more; roberts and kirsch up to 13 % less, robinson 5 % either way, "
              "laplacian, log and dog 6 % less to 13 % more"),
       word("--direction", words_of(kEdgeDirections),
-           "Direction. x finds changes along rows, y along columns; angle is not their size but "
-           "where it gets brighter: 0 to the full range for 0 to 360 degrees, counter-clockwise "
-           "from a row, on edges alone. hue is this angle as a colour of HSV, as bright as the "
+           "Direction. x finds changes along rows, y along columns. angle shows, on edges alone, "
+           "in which direction it gets brighter: 0 to the full range for 0 to 360 degrees, "
+           "counter-clockwise from a row. hue is this angle as a colour of HSV, as bright as the "
            "edge: red (255,0,0) if it gets brighter to the right, 128,255,0 upwards, cyan "
            "(0,255,255) to the left, 128,0,255 downwards"),
       flag("--color",

@@ -123,7 +123,7 @@ __global__ void thin_kernel(Responses responses, EdgeAnswers how, PlaneView<cons
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = first + blockIdx.y * kBlockRows + threadIdx.y;
   if (x >= out.width || y >= out.height) return;
-  // What `of` gives so many pixels to the right and rows down; 0 outside.
+  // of(the pixel dx to the right and dy below); 0 outside the picture.
   const auto beside = [&](int dx, int dy, auto of) {
     const int i = x + dx * step, j = y + dy;
     return i >= 0 && i < out.width && j >= 0 && j < out.height ? of(i, j) : 0.0;

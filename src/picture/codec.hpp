@@ -211,7 +211,8 @@ class RowWriter {
   /// Writes what follows the last row. It is called once. Throws IoError.
   virtual void finish() = 0;
 
-  /// What of the picture the file does not hold, a sentence each; complete after finish().
+  /// Sentences that say what was lost of the picture, as the format cannot hold it; complete after
+  /// finish().
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  protected:

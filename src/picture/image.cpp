@@ -26,7 +26,7 @@ Image::Image(int width, int height, int channels, Depth depth) : depth_(depth) {
       [](std::byte* pixels) { ::operator delete(pixels, kAlignment); });
   view_.data = pixels_.get();
 #ifdef __linux__
-  // Large pages take less time to come.
+  // The kernel makes a few large pages in less time than many small ones.
   constexpr std::size_t kLarge = 4 << 20;
   const auto begin = reinterpret_cast<std::uintptr_t>(view_.data);
   if (bytes >= kLarge) madvise(view_.data + (-begin & 4095), bytes - 8192, MADV_HUGEPAGE);

@@ -125,8 +125,8 @@ std::string why_coded_anew(const Header& shape, const Format& format, const Writ
                         format.id == FormatId::avif || (format.quality && options.quality);
   if (!is_lossy) return "";
   if (format.id != FormatId::jpeg || shape.format != FormatId::jpeg)
-    return "only a JPEG made from a JPEG keeps parts";
-  if (options.loader != Loader::automatic) return "OpenCV's codecs keep no parts";
+    return "only a JPEG made from a JPEG keeps its coefficients";
+  if (options.loader != Loader::automatic) return "OpenCV's codecs write no coefficients";
   if (shape.orientation != 1) return "IN is stored turned";
   if (options.quality) return "--quality changes its tables";
   if (options.subsampling && shape.channels > 1 && options.subsampling != shape.subsampling)

@@ -14,8 +14,8 @@ struct Run {
   int y, x0, x1;
 };
 
-constexpr int kRun = 8;          // pixels of one of a sample
-constexpr int kWholeRun = 1024;  // pixels of one of the whole picture, whose sums stay in the cache
+constexpr int kRun = 8;          // pixels, where only some runs are looked at
+constexpr int kWholeRun = 1024;  // pixels, where all are; their sums stay in the cache
 constexpr double kLeastInside = 1024;  // pixels; in smaller pictures the edges come with the rest
 constexpr double kMostProducts = 1e9;  // of a sample
 constexpr std::size_t kMostEqual = 64, kMostEndings = 12;

@@ -495,11 +495,11 @@ TEST_CASE("where blocks outside a region cannot be kept, one warning says why") 
   warns(plain, {.subsampling = Subsampling{2, 2}}, "");
   warns(plain, {.quality = 90}, "--quality changes its tables");
   warns(plain, {.subsampling = Subsampling{1, 1}}, "--subsampling changes its sampling");
-  warns(plain, {.loader = Loader::opencv}, "OpenCV's codecs keep no parts");
+  warns(plain, {.loader = Loader::opencv}, "OpenCV's codecs write no coefficients");
   warns(plain, {}, "", "out.png");
   warns(plain, {}, "", "out.webp");
-  warns(plain, {.quality = 90}, "only a JPEG made from a JPEG keeps parts", "out.webp");
-  warns({}, {}, "only a JPEG made from a JPEG keeps parts");
+  warns(plain, {.quality = 90}, "only a JPEG made from a JPEG keeps its coefficients", "out.webp");
+  warns({}, {}, "only a JPEG made from a JPEG keeps its coefficients");
   warns(jpeg_with_exif(plain, exif(6, true)), {}, "IN is stored turned");
   warns(encoded(made, JCS_CMYK, 4, [](jpeg_compress_struct&) {}), {},
         "its colours or their sampling must be changed");
