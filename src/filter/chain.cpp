@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/registry.hpp"
+#include "src/filter/device_work.hpp"
 #include "src/filter/outer.hpp"
 
 namespace convfilt {
@@ -65,6 +67,16 @@ class ChainWork final : public Work {
     for (const auto& work : works_) work->finish();
   }
 
+  std::vector<const MaskWork*> mask_works() const override {
+    std::vector<const MaskWork*> all;
+    for (const auto& work : works_) {
+      const std::vector<const MaskWork*> own = work->mask_works();
+      if (own.empty()) return {};
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+  }
+
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<ChainWorker>(*this);
   }
@@ -78,7 +90,8 @@ class ChainWork final : public Work {
     }
 
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      std::vector<Span> spans{{out.top, out.top + out.height}};  // of results, the last step's first
+      std::vector<Span> spans{
+          {out.top, out.top + out.height}};  // of results, the last step's first
       for (std::size_t k = workers_.size(); k-- > 1;)
         spans.push_back(rows_before(*chain_.works_[k], spans.back()));
       for (std::size_t k = 0; k < workers_.size(); ++k) {
@@ -161,13 +174,36 @@ class ChainFilter final : public Filter {
     auto outer = std::make_unique<OuterWork<decltype(enter), decltype(leave)>>(
         in, channels, place, std::move(work), enter, leave);
     outer->two_levels = two_levels;
-    return outer;
+    return by_device_plan(std::move(outer), *this, place);
   }
 
-  std::string resident_refuses() const override { return "a chain is computed on the CPU"; }
-  ResidentPlan resident(const Shape&, Convolver&) const override {
-    throw UsageError(resident_refuses());
+  std::string resident_refuses() const override {
+    for (const FilterPtr& step : steps_)
+      if (const std::string why = step->resident_refuses(); !why.empty()) return why;
+    return "";
   }
+
+  ResidentPlan device_plan(const Shape& in, const Place& place, int blue) const override {
+    ResidentPlan made;
+    std::vector<std::unique_ptr<Plan>> steps;
+    std::vector<StepResult> results;
+    Shape shape{in.width, in.height, in.channels, Depth::f32};
+    for (const FilterPtr& step : steps_) {
+      ResidentPlan next = step->device_plan(shape, place, blue);
+      require_device(next.choice, steps.empty() ? next.choice : made.choice);
+      made.choice = next.choice;
+      steps.push_back(std::move(next.plan));
+      shape = next.result;
+      results.push_back({shape.width, shape.height, shape.channels});
+    }
+    made.plan = make_chain_plan(made.choice.device, std::move(steps), std::move(results),
+                                plan_options(made.choice, place.convolver.options()));
+    made.result = {shape.width, shape.height, shape.channels, in.depth};
+    return made;
+  }
+
+  /// A plan holds two pictures of floats, and the steps' plans.
+  std::size_t most_resident() const override { return 2; }
 
  private:
   /// If one step takes the whole picture, all do.
