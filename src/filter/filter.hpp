@@ -77,7 +77,7 @@ class Work {
   virtual void finish() const {}
 };
 
-class Filter {
+class Filter : public std::enable_shared_from_this<Filter> {
  public:
   virtual ~Filter() = default;
 
