@@ -45,15 +45,19 @@ namespace convfilt {
   }
 CONVFILT_STRATEGIES(DECLARE)
 
-// plan/edges.cu, by backend.
+// plan/edges.cu and plan/chain.cu, by backend.
 namespace emulator {
 std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, const EdgeAnswers&,
                                      const PlanOptions&);
-}
+std::unique_ptr<Plan> make_chain_plan(std::vector<std::unique_ptr<Plan>>, std::vector<StepResult>,
+                                      const PlanOptions&);
+}  // namespace emulator
 namespace cuda {
 std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, const EdgeAnswers&,
                                      const PlanOptions&);
-}
+std::unique_ptr<Plan> make_chain_plan(std::vector<std::unique_ptr<Plan>>, std::vector<StepResult>,
+                                      const PlanOptions&);
+}  // namespace cuda
 
 namespace {
 
@@ -129,6 +133,16 @@ std::unique_ptr<Plan> make_edge_plan(DeviceKind device,
     return emulator::make_edge_plan(std::move(responses), how, options);
   if constexpr (kHasCuda)
     return cuda::make_edge_plan(std::move(responses), how, options);
+  else
+    throw DeviceError(cuda_devices().missing);
+}
+
+std::unique_ptr<Plan> make_chain_plan(DeviceKind device, std::vector<std::unique_ptr<Plan>> steps,
+                                      std::vector<StepResult> results, const PlanOptions& options) {
+  if (device != DeviceKind::cuda)
+    return emulator::make_chain_plan(std::move(steps), std::move(results), options);
+  if constexpr (kHasCuda)
+    return cuda::make_chain_plan(std::move(steps), std::move(results), options);
   else
     throw DeviceError(cuda_devices().missing);
 }

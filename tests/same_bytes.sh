@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The direct strategies give identical pixels; so do blur --sigma 12, which auto takes separably, and separable with
-# --sigma 40, and edges and several masks, on every device present; auto's blur --sigma 40, of the transform family, is within a step.
+# --sigma 40, and edges, several masks and chains, on every device present; auto's blur --sigma 40, of the transform family, is within a step.
 # CONVFILT names the program. With EXPECTED=FOLDER the results are also compared with those an earlier run of
 # this script left there, on a machine without a GPU; KEEP=FOLDER leaves them.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -21,6 +21,8 @@ devices=(cpu emulator)
 edges=('' '--threshold 40' '--thin --sigma 2' '--method scharr --thin --threshold 30 --sigma 0' '--method roberts --direction y'
   '--method kirsch --thin' '--method robinson --color --threshold 60' '--method log --thin --color' '--method laplacian'
   '--method farid --color --gain 4' '--method canny')
+chains=('blur --sigma 1.4 | edge --thin --threshold 30' 'sharpen --amount 2 | edge --method kirsch --color | apply emboss3'
+  'edge | blur --sigma 5 | apply sharpen3' 'blur --sigma 2 | edge --method canny | blur')
 printf '0 1 0\n1 -4 1\n0 1 0\noffset: 9\n---\n1 2 1\n0 0 0\n-1 -2 -1\nscale: 3\n---\n1 0 -1\n' >"$work/several.txt"
 bytes_of() { tail -c 720000 "$1" | od -An -v -w1 -tu1; }
 for d in "${devices[@]}"; do
@@ -30,6 +32,10 @@ for d in "${devices[@]}"; do
     # shellcheck disable=SC2086  # options
     "$convfilt" edge "$here/samples/coffee.png" "$out/edge$e-$d.png" --device=$d ${edges[e]}
     cmp "$out/edge$e-cpu.png" "$out/edge$e-$d.png"
+  done
+  for c in "${!chains[@]}"; do
+    "$convfilt" run "${chains[c]}" "$here/samples/coffee.png" "$out/chain$c-$d.png" --device=$d
+    cmp "$out/chain$c-cpu.png" "$out/chain$c-$d.png"
   done
   for combine in sum max length first-strongest; do
     { cat "$work/several.txt"; echo "combine: $combine"; } >"$work/$combine.txt"
@@ -46,4 +52,4 @@ if [ -n "${EXPECTED:-}" ]; then
     [[ "$(basename "$f")" = *-cuda.png ]] || cmp "$f" "$EXPECTED/$(basename "$f")"
   done
 fi
-echo "same bytes: $(wc -w <<<"$direct") strategies; blur --sigma 12 and 40, ${#edges[@]} edges, 4 sets of masks on ${devices[*]}${EXPECTED:+; and as a machine without a GPU made them}"
+echo "same bytes: $(wc -w <<<"$direct") strategies; blur --sigma 12 and 40, ${#edges[@]} edges, ${#chains[@]} chains, 4 sets of masks on ${devices[*]}${EXPECTED:+; and as a machine without a GPU made them}"

@@ -1,32 +1,24 @@
-// Edges of 8-bit pictures on a device: how strongly brightness changes (registry.hpp).
+// Edges on a device: how strongly brightness changes (registry.hpp).
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
-#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/edges.hpp"
+#include "kernels/plan/joint_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 using Thin = EdgeAnswers::Thin;
 
-constexpr int kBlockColumns = 64;
-constexpr int kBlockRows = 4;
-
-__global__ void to_floats_kernel(PlaneView<const std::uint8_t> bytes, PlaneView<float> floats) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
-  if (x < bytes.width && y < bytes.height) floats.row(y)[x] = float(bytes.row(y)[x]);
-}
-
-__global__ void luma_kernel(PlaneView<const std::uint8_t> colours, EdgeAnswers how,
-                            PlaneView<float> lumas) {
+template <class T>
+__global__ void luma_kernel(PlaneView<const T> colours, EdgeAnswers how, PlaneView<float> lumas) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
   if (x >= lumas.width || y >= lumas.height) return;
-  const std::uint8_t* const pixel = colours.row(y) + 3 * std::ptrdiff_t(x);
+  const T* const pixel = colours.row(y) + 3 * std::ptrdiff_t(x);
   lumas.row(y)[x] = float(how.luma[0] * double(pixel[how.blue]) + how.luma[1] * double(pixel[1]) +
                           how.luma[2] * double(pixel[2 - how.blue]));
 }
@@ -63,14 +55,13 @@ CONVFILT_DEVICE inline double answer_at(const EdgeAnswers& how, const Responses&
 }
 
 /// The answer as a sample.
-CONVFILT_DEVICE inline void store(const EdgeAnswers& how, double answer, std::uint8_t& out) {
+template <class T>
+CONVFILT_DEVICE inline void store(const EdgeAnswers& how, double answer, T& out) {
   if (how.has_threshold) answer = answer >= how.threshold ? 255 : 0;
-  out = std::uint8_t(rint(answer < 0 ? 0 : 255 < answer ? 255 : answer));
-}
-
-/// The answer, for thin edges.
-CONVFILT_DEVICE inline void store(const EdgeAnswers&, double answer, float& out) {
-  out = float(answer);
+  if constexpr (std::is_same_v<T, float>)
+    out = float(answer);
+  else
+    out = to_byte(answer);
 }
 
 /// Rows from `first` on.
@@ -118,8 +109,9 @@ CONVFILT_DEVICE inline double jump_at(double before, double here, double behind,
 }
 
 /// `step` samples make a pixel. `answers` has no data where edges are zero crossings.
+template <class T>
 __global__ void thin_kernel(Responses responses, EdgeAnswers how, PlaneView<const float> answers,
-                            int step, PlaneView<std::uint8_t> out, int first) {
+                            int step, PlaneView<T> out, int first) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = first + blockIdx.y * kBlockRows + threadIdx.y;
   if (x >= out.width || y >= out.height) return;
@@ -151,152 +143,71 @@ __global__ void thin_kernel(Responses responses, EdgeAnswers how, PlaneView<cons
   store(how, answer, out.row(y)[x]);
 }
 
-/// Calls f(grid, first row, rows) for each launch that such a plane takes.
-template <class F>
-void for_launches(int width, int height, F f) {
-  for_row_chunks(height, [&](int first, int rows) {
-    f(dim3(ceil_div(width, kBlockColumns), ceil_div(rows, kBlockRows)), first, rows);
-  });
-}
-
-/// The handle by which other plans take a stream; the emulator's stream has none.
-template <class S>
-void* handle_of(const S& stream) {
-  if constexpr (requires { stream.get(); })
-    return stream.get();
-  else
-    return nullptr;
-}
-
-/// A picture whose rows begin where bursts of memory do.
-struct OwnPicture {
-  DeviceBuffer buffer;
-  PictureView<std::byte> view;
-
-  /// Room for so many such pictures, one below the other.
-  void shape(int width, int height, int channels, std::size_t sample_bytes, int pictures = 1) {
-    constexpr std::size_t kAlignment = 512;
-    const std::size_t row = std::size_t(width) * std::size_t(channels) * sample_bytes;
-    const std::size_t pitch = (row + kAlignment - 1) / kAlignment * kAlignment;
-    const std::size_t bytes = pitch * std::size_t(height) * std::size_t(pictures);
-    if (buffer.size() < bytes) {
-      buffer = DeviceBuffer();  // never two at a time
-      buffer = DeviceBuffer(bytes);
-    }
-    view = {buffer.data(), width, height, channels, std::ptrdiff_t(pitch)};
-  }
-
-  /// Bytes from one picture to the next.
-  std::ptrdiff_t next() const { return view.pitch * view.height; }
-};
-
-/// All channels of a row side by side.
-template <class T, class Byte>
-PlaneView<T> samples_of(PictureView<Byte> picture) {
-  return {reinterpret_cast<T*>(picture.data), picture.width * picture.channels, picture.height,
-          picture.pitch / std::ptrdiff_t(sizeof(T))};
-}
-
-class EdgePlan final : public Plan {
+class EdgePlan final : public JointPlan {
  public:
   EdgePlan(std::vector<std::unique_ptr<Plan>> plans, const EdgeAnswers& how,
            const PlanOptions& options)
-      : plans_(std::move(plans)), how_(how), transforms_(options.transforms), stream_(options) {
+      : JointPlan(std::move(plans), how.of_floats ? sizeof(float) : 1, options),
+        how_(how),
+        transforms_(options.transforms) {
     how_.masks = int(plans_.size());
   }
 
-  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override {
-    stream_.make_current();
-    in_.shape(in.width, in.height, in.channels, 1);
-    out_.shape(out.width, out.height, out.channels, 1);
-    Event begun, uploaded, found, done;
-    begun.record(stream_);
-    upload_rows(in_.view.data, std::size_t(in_.view.pitch), in.data, std::size_t(in.pitch),
-                std::size_t(in.width) * std::size_t(in.channels), in.height, stream_);
-    uploaded.record(stream_);
-    find(in_.view, out_.view);
-    found.record(stream_);
-    download_rows(out.data, std::size_t(out.pitch), out_.view.data, std::size_t(out_.view.pitch),
-                  std::size_t(out.width) * std::size_t(out.channels), out.height, stream_);
-    done.record(stream_);
-    Timing timing;
-    timing.upload_ms = uploaded.ms_since(begun);
-    timing.kernel_ms = found.ms_since(uploaded);
-    timing.download_ms = done.ms_since(found);
-    stream_.synchronize();
-    return timing;
-  }
-
-  /// The masks' plans count; answers are not counted.
-  Counts counts() const override {
-    Counts all;
-    for (const std::unique_ptr<Plan>& plan : plans_) add(all, plan->counts());
-    return all;
-  }
-
-  void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
-                    void* stream) override {
-    stream_.make_current();
-    order_.begin(stream, stream_);
-    try {
-      find(in, out);
-    } catch (...) {
-      stream_.synchronize();  // Work may be queued on memory that the caller gives back now.
-      throw;
-    }
-    order_.end(stream, stream_);
-  }
-
  private:
+  void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+    how_.of_floats ? find<float>(in, out) : find<std::uint8_t>(in, out);
+  }
+
+  template <class T>
   void find(PictureView<const std::byte> in, PictureView<std::byte> out) {
     const int planes = how_.of_luma ? 1 : in.channels;
-    floats_.shape(in.width, in.height, planes, sizeof(float));
     responses_.shape(out.width, out.height, planes, sizeof(float), how_.masks);
     const dim3 block(kBlockColumns, kBlockRows);
-    const auto bytes = samples_of<const std::uint8_t>(in);
-    const auto floats = samples_of<float>(floats_.view);
-    for_launches(floats.width, floats.height, [&](dim3 grid, int first, int rows) {
-      if (in.channels > planes)
-        launch(grid, block, stream_, luma_kernel, bytes.rows(first, rows), how_,
-               floats.rows(first, rows));
-      else
-        launch(grid, block, stream_, to_floats_kernel, bytes.rows(first, rows),
-               floats.rows(first, rows));
-    });
-    const PictureView<const std::byte> picture{floats_.view.data, in.width, in.height, planes,
-                                               floats_.view.pitch};
+    PictureView<const std::byte> picture = in;
+    if (how_.of_luma || !how_.of_floats) {
+      floats_.shape(in.width, in.height, planes, sizeof(float));
+      picture = floats_.view;
+    }
+    const auto samples = samples_of<const T>(in);
+    if (how_.of_luma) {
+      const auto lumas = samples_of<float>(floats_.view);
+      for_launches(lumas.width, lumas.height, [&](dim3 grid, int first, int rows) {
+        launch(grid, block, stream_, luma_kernel<T>, samples.rows(first, rows), how_,
+               lumas.rows(first, rows));
+      });
+    } else if constexpr (!std::is_same_v<T, float>) {
+      to_floats(samples, samples_of<float>(floats_.view), stream_);
+    }
     if (transforms_) transforms_->next_picture();
     PictureView<std::byte> response = responses_.view;
     for (const std::unique_ptr<Plan>& plan : plans_) {
-      plan->run_resident(picture, response, handle_of(stream_));
-      stream_.make_current();
+      queue(*plan, picture, response);
       response.data += responses_.next();
     }
     const Responses all{samples_of<const float>(responses_.view),
                         responses_.next() / std::ptrdiff_t(sizeof(float))};
-    const auto samples = samples_of<std::uint8_t>(out);
+    const auto results = samples_of<T>(out);
     const bool has_answers = how_.thin != Thin::none && how_.thin != Thin::crossings;
     if (has_answers) answers_.shape(out.width, out.height, planes, sizeof(float));
     const auto answers = has_answers ? samples_of<float>(answers_.view) : PlaneView<float>{};
     if (has_answers) {
-      for_launches(samples.width, samples.height, [&](dim3 grid, int first, int) {
-        launch(grid, block, stream_, answers_kernel<float>, all, how_, answers, first);
+      EdgeAnswers before_threshold = how_;
+      before_threshold.has_threshold = false;
+      for_launches(results.width, results.height, [&](dim3 grid, int first, int) {
+        launch(grid, block, stream_, answers_kernel<float>, all, before_threshold, answers, first);
       });
     }
-    for_launches(samples.width, samples.height, [&](dim3 grid, int first, int) {
+    for_launches(results.width, results.height, [&](dim3 grid, int first, int) {
       if (how_.thin == Thin::none)
-        launch(grid, block, stream_, answers_kernel<std::uint8_t>, all, how_, samples, first);
+        launch(grid, block, stream_, answers_kernel<T>, all, how_, results, first);
       else
-        launch(grid, block, stream_, thin_kernel, all, how_, answers, planes, samples, first);
+        launch(grid, block, stream_, thin_kernel<T>, all, how_, answers, planes, results, first);
     });
   }
 
-  std::vector<std::unique_ptr<Plan>> plans_;
   EdgeAnswers how_;
   const std::shared_ptr<SharedTransforms> transforms_;  ///< of the plans
-  Stream stream_;
-  OwnPicture in_, out_, floats_, responses_, answers_;
-  CallersOrder order_;
+  OwnPicture floats_, responses_, answers_;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct EdgeAnswers {
   /// edge and not smaller than the one behind, or zero crossings (src/filter/edge.hpp).
   enum class Thin { none, gradient, compass, crossings };
 
+  bool of_floats = false;  ///< pictures and results of floats, in units of bytes
   int masks = 0;
   double divisors[kMostMasks]{}, offsets[kMostMasks]{};
   Join join = Join::length;

@@ -8,6 +8,8 @@
 
 #include "kernels/cpu/edge_rows.hpp"
 #include "kernels/cpu/float_rows.hpp"
+#include "kernels/registry.hpp"
+#include "src/filter/device_work.hpp"
 #include "src/filter/outer.hpp"
 
 namespace convfilt {
@@ -68,6 +70,16 @@ class ChainWork final : public Work {
     for (const auto& work : works_) work->finish();
   }
 
+  std::vector<const MaskWork*> mask_works() const override {
+    std::vector<const MaskWork*> all;
+    for (const auto& work : works_) {
+      const std::vector<const MaskWork*> own = work->mask_works();
+      if (own.empty()) return {};
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+  }
+
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<ChainWorker>(*this);
   }
@@ -81,7 +93,8 @@ class ChainWork final : public Work {
     }
 
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      std::vector<Span> spans{{out.top, out.top + out.height}};  // of results, the last step's first
+      std::vector<Span> spans{
+          {out.top, out.top + out.height}};  // of results, the last step's first
       for (std::size_t k = workers_.size(); k-- > 1;)
         spans.push_back(rows_before(*chain_.works_[k], spans.back()));
       for (std::size_t k = 0; k < workers_.size(); ++k) {
@@ -148,15 +161,38 @@ class ChainFilter final : public Filter {
       return in.depth == Depth::f32 ? std::move(work) : from_samples(in, place, std::move(work));
     };
     std::unique_ptr<Work> last = std::move(works.back());
-    if (!last->in_bands()) return all(std::move(last));
+    if (!last->in_bands()) return by_device_plan(all(std::move(last)), *this, place);
     last->enclose(all);
     return last;
   }
 
-  std::string resident_refuses() const override { return "a chain is computed on the CPU"; }
-  ResidentPlan resident(const Shape&, Convolver&) const override {
-    throw UsageError(resident_refuses());
+  std::string resident_refuses() const override {
+    for (const FilterPtr& step : steps_)
+      if (const std::string why = step->resident_refuses(); !why.empty()) return why;
+    return "";
   }
+
+  ResidentPlan device_plan(const Shape& in, const Place& place, int blue) const override {
+    ResidentPlan made;
+    std::vector<std::unique_ptr<Plan>> steps;
+    std::vector<StepResult> results;
+    Shape shape{in.width, in.height, in.channels, Depth::f32};
+    for (const FilterPtr& step : steps_) {
+      ResidentPlan next = step->device_plan(shape, place, blue);
+      require_device(next.choice, steps.empty() ? next.choice : made.choice);
+      made.choice = next.choice;
+      steps.push_back(std::move(next.plan));
+      shape = next.result;
+      results.push_back({shape.width, shape.height, shape.channels});
+    }
+    made.plan = make_chain_plan(made.choice.device, std::move(steps), std::move(results),
+                                plan_options(made.choice, place.convolver.options()));
+    made.result = {shape.width, shape.height, shape.channels, in.depth};
+    return made;
+  }
+
+  /// A plan holds two pictures of floats, and the steps' plans.
+  std::size_t most_resident() const override { return 2; }
 
  private:
   /// A work on samples around that on floats.

@@ -113,14 +113,13 @@ void Convolver::run(const Problem& problem, int runs, PictureView<const std::byt
 }
 
 void Convolver::run(const std::string& text, const Shape& shape,
-                    const std::function<std::pair<Choice, std::unique_ptr<Plan>>()>& make,
-                    PictureView<const std::byte> in, PictureView<std::byte> out) {
-  if (!joint_.plan || joint_.text != text || joint_.shape != shape) {
+                    const std::function<ResidentPlan()>& make, PictureView<const std::byte> in,
+                    PictureView<std::byte> out) {
+  if (!joint_.made.plan || joint_.text != text || joint_.shape != shape) {
     joint_ = {};  // never two at a time
-    auto [choice, plan] = make();
-    joint_ = {text, shape, std::move(choice), std::move(plan)};
+    joint_ = {text, shape, make()};
   }
-  run(*joint_.plan, joint_.choice, in, out);
+  run(*joint_.made.plan, joint_.made.choice, in, out);
 }
 
 void Convolver::run(Plan& plan, const Choice& choice, PictureView<const std::byte> in,

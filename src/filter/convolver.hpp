@@ -33,6 +33,13 @@ struct Report {
   int runs = 0;
 };
 
+/// How a plan on a device filters pictures that lie there.
+struct ResidentPlan {
+  Choice choice;  ///< of the strategy; of several masks' the first one's, of a chain's the last's
+  std::unique_ptr<Plan> plan;
+  Shape result{};
+};
+
 /// Chooses strategies, and keeps prepared plans for whole pictures, so that a second picture of the
 /// same shape costs no preparation. Not thread-safe.
 class Convolver {
@@ -55,8 +62,7 @@ class Convolver {
 
   /// Filters a picture of that shape by a plan that takes all masks of a filter, which `text` tells
   /// from others. `make` makes it, unless the latest such plan is for the same.
-  void run(const std::string& text, const Shape& shape,
-           const std::function<std::pair<Choice, std::unique_ptr<Plan>>()>& make,
+  void run(const std::string& text, const Shape& shape, const std::function<ResidentPlan()>& make,
            PictureView<const std::byte> in, PictureView<std::byte> out);
 
   /// Host memory that the plan for such pictures keeps. Throws as choose() does.
@@ -97,8 +103,7 @@ class Convolver {
   struct Joint {
     std::string text;
     Shape shape;
-    Choice choice{};
-    std::unique_ptr<Plan> plan{};
+    ResidentPlan made{};
   };
 
   Prepared& prepared(const Problem& problem, int runs, bool finite);

@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <numbers>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/host/parallel.hpp"
 #include "kernels/cpu/edge_rows.hpp"
 #include "kernels/cpu/float_rows.hpp"
@@ -24,6 +22,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/bands.hpp"
+#include "src/filter/device_work.hpp"
 #include "src/filter/luma.hpp"
 #include "src/filter/mask.hpp"
 #include "src/filter/mask_work.hpp"
@@ -337,17 +336,10 @@ class EdgeWork final : public Work {
 
   std::unique_ptr<Worker> make_worker() const override;
 
-  /// Whether a device, the same for all, filters by the masks.
-  bool is_on_device() const {
-    const DeviceKind first = masks_.front().choice().device;
-    return first != DeviceKind::cpu && std::ranges::all_of(masks_, [&](const MaskWork& mask) {
-             return mask.choice().device == first;
-           });
-  }
-
-  /// Names the masks' problems in the report.
-  void note_problems() const {
-    for (const MaskWork& mask : masks_) convolver_.note(mask.problem());
+  std::vector<const MaskWork*> mask_works() const override {
+    std::vector<const MaskWork*> all;
+    for (const MaskWork& mask : masks_) all.push_back(&mask);
+    return all;
   }
 
  private:
@@ -805,43 +797,6 @@ class GradientWork final : public Work {
   Taps taps_;
 };
 
-/// Whole pictures by a plan of a device that makes the answers, too; where it lacks memory, in
-/// another way.
-class DeviceEdgeWork final : public Work {
- public:
-  using Run = std::function<void(PictureView<const std::byte> in, PictureView<std::byte> out)>;
-
-  DeviceEdgeWork(std::unique_ptr<EdgeWork> other, Run run)
-      : Work(*other), other_(std::move(other)), run_(std::move(run)) {}
-
-  Needs needs(int rows) const override { return other_->needs(rows); }
-
-  std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<DeviceWorker>(*this);
-  }
-
- private:
-  class DeviceWorker final : public Worker {
-   public:
-    explicit DeviceWorker(const DeviceEdgeWork& work) : work_(work) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      try {
-        work_.run_(in, out);
-        work_.other_->note_problems();
-      } catch (const DeviceMemoryError&) {
-        work_.other_->make_worker()->push(in, out);
-      }
-    }
-
-   private:
-    const DeviceEdgeWork& work_;
-  };
-
-  std::unique_ptr<EdgeWork> other_;
-  Run run_;
-};
-
 class EdgeFilter final : public Filter {
  public:
   explicit EdgeFilter(MaskSet set) : masks_(std::move(set.masks)), is_edge_(false) {
@@ -924,20 +879,7 @@ class EdgeFilter final : public Filter {
       if (edges_.combine == Combine::length && edges_.masks.size() == 2)
         return made_of(gradient_taps(edges_.masks[0], edges_.masks[1], in.channels));
     }
-    if (in.depth == Depth::u8 && place.picture_depth == Depth::u8 && place.unit == 1 &&
-        (in.channels == 1 || in.channels == 3) && (edges_.options.color || !place.keeps_channels) &&
-        resident_refuses().empty() && work->is_on_device()) {
-      return std::make_unique<DeviceEdgeWork>(
-          std::move(work), [filter = *this, in, &convolver = place.convolver,
-                            border_value = place.border_value](auto from, auto to) {
-            const auto make = [&] {
-              ResidentPlan made = filter.device_plan(in, convolver, border_value, 0);
-              return std::pair{made.choice, std::move(made.plan)};
-            };
-            convolver.run(filter.text(), in, make, from, to);
-          });
-    }
-    return work;
+    return by_device_plan(std::move(work), *this, place);
   }
 
   std::string resident_refuses() const override {
@@ -949,18 +891,8 @@ class EdgeFilter final : public Filter {
     return "";
   }
 
-  ResidentPlan resident(const Shape& in, Convolver& convolver) const override {
-    if (const std::string why = resident_refuses(); !why.empty()) throw UsageError(why);
-    return device_plan(in, convolver, convolver.options().border_value, 2);
-  }
-
-  /// A plan holds floats for the picture and for each response, and the masks' plans.
-  std::size_t most_resident() const override { return 2; }
-
- private:
-  /// `blue` is that colour's channel.
-  ResidentPlan device_plan(const Shape& in, Convolver& convolver, double border_value,
-                           int blue) const {
+  ResidentPlan device_plan(const Shape& in, const Place& place, int blue) const override {
+    Convolver& convolver = place.convolver;
     const ConvolverOptions& options = convolver.options();
     const bool is_luma = !edges_.options.color && in.channels > 1;
     const Shape plane{in.width, in.height, 1, Depth::f32};
@@ -969,25 +901,29 @@ class EdgeFilter final : public Filter {
     std::vector<std::unique_ptr<Plan>> responses;
     const auto transforms = masks_.size() > 1 ? std::make_shared<SharedTransforms>() : nullptr;
     for (const Mask& mask : edges_.masks) {
-      Problem problem = convolver.problem_of(plane, mask, border_value);
+      Problem problem = convolver.problem_of(plane, mask, place.border_value);
       const Choice choice = convolver.choice_for(problem, planes * int(masks_.size()));
-      if (choice.device == DeviceKind::cpu ||
-          (!responses.empty() && choice.device != made.choice.device))
-        throw UsageError("strategy '" + std::string(choice.strategy->name) +
-                         "' is not for this device");
+      require_device(choice, responses.empty() ? choice : made.choice);
       problem.channels = planes;
       PlanOptions how = plan_options(choice, options);
       how.transforms = transforms;
       responses.push_back(choice.strategy->prepare(problem, choice.device, how));
-      if (responses.size() == 1) made.choice = choice;
+      if (responses.size() > 1) continue;
+      made.choice = choice;
+      made.result = {problem.out_width(), problem.out_height(), planes, in.depth};
     }
+    EdgeAnswers result = answers(is_luma, blue);
+    result.of_floats = in.depth == Depth::f32;
     PlanOptions how = plan_options(made.choice, options);
     how.transforms = transforms;
-    made.plan =
-        make_edge_plan(made.choice.device, std::move(responses), answers(is_luma, blue), how);
+    made.plan = make_edge_plan(made.choice.device, std::move(responses), result, how);
     return made;
   }
 
+  /// A plan holds floats for the picture and for each response, and the masks' plans.
+  std::size_t most_resident() const override { return 2; }
+
+ private:
   bool has_offsets() const {
     return std::ranges::any_of(edges_.offsets, [](double offset) { return offset != 0; });
   }

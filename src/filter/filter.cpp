@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/auto/family.hpp"
+#include "src/base/errors.hpp"
 #include "src/base/splitmix.hpp"
 
 namespace convfilt {
@@ -43,6 +44,11 @@ Work::Work(const Problem& whole, std::string why_whole)
       offset_x(whole.mask.anchor_x - window.lead_x),
       offset_y(whole.mask.anchor_y - window.lead_y),
       why_whole(std::move(why_whole)) {}
+
+ResidentPlan Filter::resident(const Shape& in, Convolver& convolver) const {
+  if (const std::string why = resident_refuses(); !why.empty()) throw UsageError(why);
+  return device_plan(in, {convolver, convolver.options().border_value}, 2);
+}
 
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
                             const Metadata::Bytes* profile) {

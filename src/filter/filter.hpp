@@ -32,6 +32,8 @@ struct Place {
   bool keeps_channels = false;  ///< whether a grey result takes all the picture's channels
 };
 
+class MaskWork;
+
 /// A filter that has begun on a picture.
 class Work {
  public:
@@ -73,17 +75,14 @@ class Work {
   using Around = std::function<std::unique_ptr<Work>(std::unique_ptr<Work> bands)>;
   virtual void enclose(const Around&) {}
 
+  /// The works of single masks of which it consists; empty where there is more to it.
+  virtual std::vector<const MaskWork*> mask_works() const { return {}; }
+
   /// Call it behind the last band: it completes the convolver's report.
   virtual void finish() const {}
 };
 
-/// How a plan on a device filters pictures that lie there.
-struct ResidentPlan {
-  Choice choice;  ///< of the strategy, or of the one for the first of several masks
-  std::unique_ptr<Plan> plan;
-};
-
-class Filter {
+class Filter : public std::enable_shared_from_this<Filter> {
  public:
   virtual ~Filter() = default;
 
@@ -109,7 +108,11 @@ class Filter {
 
   /// A plan for 8-bit pictures, grey or in red, green and blue, that lie on the convolver's device,
   /// with the same bytes but for roundings of transforms. Throws as begin() does.
-  virtual ResidentPlan resident(const Shape& in, Convolver& convolver) const = 0;
+  ResidentPlan resident(const Shape& in, Convolver& convolver) const;
+
+  /// The same for pictures of bytes, or of floats in units of bytes. `blue` is that colour's
+  /// channel. Where resident_refuses() has a reason, it must not be called.
+  virtual ResidentPlan device_plan(const Shape& in, const Place& place, int blue) const = 0;
 
   /// Such plans that are kept; each holds device memory, some pictures' worth.
   virtual std::size_t most_resident() const { return 8; }

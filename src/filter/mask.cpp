@@ -37,12 +37,13 @@ class MaskFilter final : public Filter {
     return work;
   }
 
-  ResidentPlan resident(const Shape& in, Convolver& convolver) const override {
-    const ConvolverOptions& options = convolver.options();
-    const Problem problem = convolver.problem_of(in, mask_, options.border_value);
-    const Choice choice = convolver.choice_for(problem, 1);
+  ResidentPlan device_plan(const Shape& in, const Place& place, int) const override {
+    const Problem problem = place.convolver.problem_of(in, mask_, place.border_value);
+    const Choice choice = place.convolver.choice_for(problem, 1);
     return {choice,
-            choice.strategy->prepare(problem, choice.device, plan_options(choice, options))};
+            choice.strategy->prepare(problem, choice.device,
+                                     plan_options(choice, place.convolver.options())),
+            {problem.out_width(), problem.out_height(), in.channels, in.depth}};
   }
 
  private:

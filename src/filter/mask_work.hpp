@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/filter/filter.hpp"
 
@@ -20,9 +21,13 @@ class MaskWork final : public Work {
 
   Needs needs(int rows) const override;
   std::unique_ptr<Worker> make_worker() const override;
+  std::vector<const MaskWork*> mask_works() const override { return {this}; }
 
   /// Host memory that the plan for a whole picture keeps.
   std::int64_t plan_bytes() const;
+
+  /// Names the problem in the report.
+  void note() const { convolver_.note(whole_); }
 
   const Problem& problem() const { return whole_; }
   const Choice& choice() const { return choice_; }

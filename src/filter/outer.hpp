@@ -34,7 +34,7 @@ class OuterFilter final : public Filter {
     return "--linear, --luma, --region, --output, --depth, and --threshold and --halo-limit of "
            "sharpen are computed on the CPU";
   }
-  ResidentPlan resident(const Shape&, Convolver&) const override {
+  ResidentPlan device_plan(const Shape&, const Place&, int) const override {
     throw UsageError(resident_refuses());
   }
 
@@ -88,6 +88,7 @@ class OuterWork final : public Work {
   }
 
   void finish() const override { inner_->finish(); }
+  std::vector<const MaskWork*> mask_works() const override { return inner_->mask_works(); }
 
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<OuterWorker>(*this);

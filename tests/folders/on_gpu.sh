@@ -3,7 +3,7 @@
 #   same        results are the same bytes, whatever the threads, the memory, the shards, the order
 #   memory      50,000 pictures of 500 sizes: how much memory the program and the device have taken at each quarter
 #   short       on a device that is nearly full, all pictures are filtered, with the bytes of the codec that is named
-#   sanitizers  compute-sanitizer's four tools over a folder, or those that TOOLS names, for blur and edge, or those that COMMANDS names
+#   sanitizers  compute-sanitizer's four tools over a folder, or those that TOOLS names, for blur, edge and a chain, or those that COMMANDS names
 #
 #   tests/folders/on_gpu.sh [PART...]     by default all; CONVFILT names the program
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -51,15 +51,16 @@ same() {
     [ "$(sums other)" = "$expected" ] || { echo "same: other bytes with $how"; return 1; }
     count=$((count + 1))
   done
-  # Edges take two masks or more, and floats between.
-  for how in '' '--thin --threshold 40' '--color --method kirsch'; do
+  # Edges take two masks or more, and chains several steps, and floats between.
+  for how in edge 'edge --thin --threshold 40' 'edge --color --method kirsch' 'blur --sigma 1.4 | edge --thin' \
+    'sharpen --amount 2 | edge --color | blur'; do
     rm -rf edges edges_again
     for i in edges edges_again; do
-      # shellcheck disable=SC2086  # options
-      "$convfilt" edge many $i $how --codec gpu -q --json $([ $i = edges ] || echo --threads 1) >said
-      [ "$(by_gpu)" = 80 ] || { echo "same: GPUs did only $(by_gpu) of 80 edges $how"; return 1; }
+      # shellcheck disable=SC2046  # options
+      "$convfilt" run "$how" many $i --codec gpu -q --json $([ $i = edges ] || echo --threads 1) >said
+      [ "$(by_gpu)" = 80 ] || { echo "same: GPUs did only $(by_gpu) of 80 by $how"; return 1; }
     done
-    [ "$(sums edges)" = "$(sums edges_again)" ] || { echo "same: other bytes of edges $how"; return 1; }
+    [ "$(sums edges)" = "$(sums edges_again)" ] || { echo "same: other bytes by $how"; return 1; }
   done
   rm -rf other
   for i in 2 3 1; do on_gpu many other --shard $i/3; shared=$((shared + $(by_gpu))); done
@@ -69,7 +70,7 @@ same() {
   "$convfilt" merge other >/dev/null 2>&1 && { echo "same: merge misses nothing"; return 1; }
   for i in 1 2 3; do on_gpu many other --shard $i/3 --resume; done
   [ "$(sums other)" = "$expected" ] || { echo "same: other bytes after --resume"; return 1; }
-  echo "same: 80 pictures, $((count + 2)) ways, and three kinds of edges 2 ways, the same bytes"
+  echo "same: 80 pictures, $((count + 2)) ways, and three kinds of edges and two chains 2 ways, the same bytes"
 }
 
 memory() {
@@ -147,7 +148,7 @@ sanitizers() {
   local tool line command
   for tool in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
     [ $tool != initcheck ] || { uninitialised; continue; }
-    for command in ${COMMANDS:-blur edge}; do
+    for command in ${COMMANDS:-blur edge run}; do
       sanitize $tool $command || { echo "sanitizers: $tool"; grep -v '^========= *$' log | tail -n 25; return 1; }
       [ "$(find out -type f ! -name '.*' | wc -l)" = 14 ] || { echo "sanitizers: $tool: results are missing"; return 1; }
       line=$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' log | sed 's/^=* *//')
@@ -156,13 +157,15 @@ sanitizers() {
     done
   done
 }
+words_of() { words=("$1"); [ $1 != run ] || words+=('blur --sigma 1.4 | edge --thin'); }  # COMMAND
 # racecheck has an error of its own now and then, or stops, where several threads launch kernels. That tells nothing of ours,
 # so it begins again, twice at most.
 sanitize() {  # TOOL COMMAND
-  local attempt status
+  local attempt status words
+  words_of $2
   for attempt in 1 2 3; do
     rm -rf out; status=0
-    timeout -k 5 120 compute-sanitizer --tool $1 --error-exitcode 9 "$convfilt" $2 tiny out --codec gpu >log 2>&1 || status=$?
+    timeout -k 5 120 compute-sanitizer --tool $1 --error-exitcode 9 "$convfilt" "${words[@]}" tiny out --codec gpu >log 2>&1 || status=$?
     [ $1 = racecheck ] || break
     [ $status = 124 ] || grep 'Internal Sanitizer Error' log >/dev/null || break
     echo "sanitizers: racecheck: $2: it failed itself$([ $status != 124 ] || echo ", by its time")$([ $attempt = 3 ] || echo "; again")"
@@ -173,11 +176,11 @@ sanitize() {  # TOOL COMMAND
 # kernels, and of copies that other libraries ask for. nvJPEG's are some 15 a pixel, so the pictures are tiny. A caller is
 # found in the first three frames; hundreds of thousands of whole backtraces take many minutes.
 uninitialised() {
-  local command counts theirs others said
+  local command words counts theirs others said
   make_sizes few 3 12
-  for command in ${COMMANDS:-blur edge}; do
-    rm -rf out
-    compute-sanitizer --tool initcheck --print-limit 10000000 --num-callers-host 3 "$convfilt" $command few out --codec gpu >log 2>&1 ||
+  for command in ${COMMANDS:-blur edge run}; do
+    rm -rf out; words_of $command
+    compute-sanitizer --tool initcheck --print-limit 10000000 --num-callers-host 3 "$convfilt" "${words[@]}" few out --codec gpu >log 2>&1 ||
       { echo "sanitizers: initcheck: $command fails"; tail -n 5 log; return 1; }
     [ -z "${KEEP:-}" ] || gzip -c log >"$KEEP/initcheck-$command.gz"
     grep '3 by nvImageCodec' log >/dev/null || { echo "sanitizers: initcheck: GPUs did not do the 3 JPEGs"; tail -n 5 log; return 1; }

@@ -44,7 +44,7 @@ class OfLightness final : public Filter {
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     return inner_->begin(in, place);
   }
-  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+  ResidentPlan device_plan(const Shape&, const Place&, int) const override { return {}; }
 
  private:
   FilterPtr inner_;
@@ -60,7 +60,7 @@ class Finished final : public Filter {
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     return std::make_unique<Counting>(place.convolver.problem_of(in, box_mask(3), 0), times);
   }
-  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+  ResidentPlan device_plan(const Shape&, const Place&, int) const override { return {}; }
   mutable int times = 0;
 
  private:

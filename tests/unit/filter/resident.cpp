@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/filter/chain.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
+#include "src/filter/sharpen.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/device/callers_stream.hpp"
 #include "tests/support/environment.hpp"
@@ -174,6 +176,47 @@ void for_each_edge(const Check& check) {
   check({}, *channel_edges(plain_masks(EdgeMethod::sobel)), pattern(3, 70000, 1, Depth::u8));
 }
 
+/// Steps of every kind, first, between and last; their pictures of floats go below 0 and above 255.
+void for_each_chain(const Check& check) {
+  const auto edges = [](EdgeMethod method, bool color, bool thin, std::optional<double> threshold) {
+    EdgeOptions edge{kind_of(method)};
+    edge.color = color;
+    edge.thin = thin;
+    edge.threshold = threshold;
+    return edge_filter(
+        edge_masks({method, EdgeDirection::both, method == EdgeMethod::log ? 1.0 : 0}), edge);
+  };
+  const FilterPtr blur = mask_filter(gaussian_mask(2)), sharpen = mask_filter(sharpen_mask(1, 0.6)),
+                  bright = mask_filter(make_mask("bright", 1, 1, {1.7}, 1, -60));
+  const std::vector<FilterPtr> chains[] = {
+      {blur, edges(EdgeMethod::sobel, false, false, {})},
+      {blur, sharpen, bright},
+      {sharpen, edges(EdgeMethod::scharr, true, true, 40.5), blur, bright},
+      {edges(EdgeMethod::kirsch, false, true, {}), sharpen, edges(EdgeMethod::log, true, true, 3)},
+      {bright, edges(EdgeMethod::robinson, true, false, 90),
+       edges(EdgeMethod::sobel, false, true, 9)},
+      {combined_filter({several_masks(), Combine::sum}), sharpen,
+       combined_filter({several_masks(), Combine::first_strongest})},
+  };
+  for (const std::vector<FilterPtr>& steps : chains) {
+    const FilterPtr filter = chain(steps);
+    CAPTURE(filter->text());
+    for (const auto& [border, mode] : {std::pair{Border::constant, Mode::same},
+                                       {Border::reflect, Mode::valid},
+                                       {Border::wrap, Mode::full}}) {
+      ConvolverOptions options;
+      options.border = border;
+      options.border_value = border == Border::constant ? 200 : 0;
+      options.mode = mode;
+      for (const int channels : {1, 3})
+        check(options, *filter, pattern(51, 41, channels, Depth::u8));
+    }
+  }
+  // More rows than a launch has.
+  check({}, *chain({bright, edges(EdgeMethod::sobel, false, false, {})}),
+        pattern(3, 70000, 3, Depth::u8));
+}
+
 Image on_cpu(ConvolverOptions options, const Filter& filter, const Image& in) {
   options.request.device = "cpu";
   Convolver convolver(options);
@@ -231,14 +274,25 @@ TEST_CASE("answers of luma, thin ones and joined ones have the CPU's bytes: in t
   CHECK(seen.cases == 8 * 2 * (2 + 4) * 2 + 4 * 2 + 1);
 }
 
-TEST_CASE("a convolver's plan for edges is for the latest filter and shape") {
+TEST_CASE("chains of a resident picture have the bytes that the CPU gives: in the emulator") {
+  if (test::emulator_missing()) return;
+  const Seen seen = emulated(for_each_chain);
+  CHECK(seen.black > 500);
+  CHECK(seen.grey > 500);
+  CHECK(seen.white > 500);
+  CHECK(seen.cases == 6 * 3 * 2 + 1);
+}
+
+TEST_CASE("a convolver's plan for edges or chains is for the latest filter and shape") {
   if (test::emulator_missing()) return;
   ConvolverOptions options;
   options.request.device = "emulator";
   Convolver convolver(options);
   EdgeOptions thin;
   thin.thin = true;
-  const FilterPtr filters[] = {channel_edges(plain_masks(EdgeMethod::sobel)),
+  const FilterPtr filters[] = {chain({mask_filter(box_mask(3)), mask_filter(gaussian_mask(1))}),
+                               chain({mask_filter(box_mask(3)), mask_filter(gaussian_mask(2))}),
+                               channel_edges(plain_masks(EdgeMethod::sobel)),
                                channel_edges(plain_masks(EdgeMethod::scharr)),
                                edge_filter(plain_masks(EdgeMethod::scharr), thin)};
   for (const int channels : {1, 3, 3})
@@ -247,10 +301,10 @@ TEST_CASE("a convolver's plan for edges is for the latest filter and shape") {
         const Image in = pattern(width, 20, channels, Depth::u8);
         CHECK(same(filtered_whole(in, *filter, convolver), on_cpu(options, *filter, in)));
       }
-  CHECK(convolver.report().runs == 27);
+  CHECK(convolver.report().runs == 45);
 }
 
-TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
+TEST_CASE("edges and chains of a resident picture have the CPU's bytes: on a GPU") {
   if (const std::string missing = test::cuda_missing(); !missing.empty()) {
     MESSAGE("skipped: " << missing);
     return;
@@ -284,6 +338,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
   };
   for_each_edge(check);
   for_each_answer(check);
+  for_each_chain(check);
 }
 
 TEST_CASE("resident edges by a mask that is transformed are within a step of the CPU's") {
@@ -310,11 +365,20 @@ TEST_CASE("resident edges by a mask that is transformed are within a step of the
   CHECK(brightest > 10);
 }
 
-TEST_CASE("resident edges on the CPU are refused, and so are mapped ones") {
+TEST_CASE("edges and chains on the CPU are refused, and so are steps that only the CPU has") {
   ConvolverOptions options;
   options.request.device = "cpu";
   Convolver cpu(options);
   CHECK_THROWS_AS(channel_edges({box_mask(3)})->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
+  const FilterPtr blur = mask_filter(box_mask(3));
+  CHECK_THROWS_AS(chain({blur, blur})->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
+  CHECK(chain({blur, channel_edges({box_mask(3)})})->resident_refuses() == "");
+  EdgeOptions canny;
+  canny.threshold = canny.low = 9;
+  const FilterPtr followed = edge_filter(plain_masks(EdgeMethod::sobel), canny);
+  CHECK(chain({blur, followed, blur})->resident_refuses() == followed->resident_refuses());
+  CHECK(chain({sharpen_filter(box_mask(3), {}), blur})->resident_refuses() != "");
+  CHECK_THROWS_AS(chain({blur, followed})->resident({9, 9, 1, Depth::u8}, cpu), UsageError);
   Mapping mapping;
   mapping.luma = true;
   const FilterPtr luma = mapped(channel_edges({box_mask(3)}), mapping);

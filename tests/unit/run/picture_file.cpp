@@ -78,7 +78,7 @@ class OneBand : public Filter {
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     return std::make_unique<Calling>(place.convolver.problem_of(in, box_mask(3), 0), body_);
   }
-  ResidentPlan resident(const Shape&, Convolver&) const override { return {}; }
+  ResidentPlan device_plan(const Shape&, const Place&, int) const override { return {}; }
 
  private:
   struct Calling : Work {
