@@ -147,10 +147,10 @@ void add_tiffs(std::vector<Case>& cases) {
                    tiff_with(330, 4, 1, number(24, 4, true), Bytes(6, 0)), ""});
   const Bytes says_three = text(std::string("ImageJ=1.53\nimages=3\nslices=3\n", 31));
   cases.push_back({"an ImageJ stack", "tif", tiff_with(270, 2, 31, says_three, Bytes(2 * 16, 80)),
-                   "only the first of the 3 planes of this ImageJ stack is read"});
+                   "only the first of its 3 pictures is read"});
   cases.push_back({"an ImageJ stack that is cut", "tif",
                    tiff_with(270, 2, 31, says_three, Bytes(2 * 16 - 1, 80)),
-                   "only the first of the 3 planes of this ImageJ stack is read"});
+                   "only the first of its 3 pictures is read"});
   cases.push_back({"what was made of the first plane of one", "tif",
                    tiff_with(270, 2, 31, says_three, {}), ""});
   cases.push_back({"a volume", "tif", tiff_with(32997, 4, 1, number(3, 4, true), Bytes(2 * 16, 80)),
@@ -209,7 +209,7 @@ void add_others(std::vector<Case>& cases) {
                                      number(kHeight - 1, 3, true) + number(100, 4, true) + pixels);
     cases.push_back({"animated, of " + std::to_string(frames), "webp",
                      chunk("RIFF", text("WEBP") + chunks),
-                     frames > 1 ? "only the first frame of this animated WebP is read" : ""});
+                     frames > 1 ? "only the first of its 3 pictures is read" : ""});
   }
 
   for (const std::string extension : {"pgm", "pam", "pfm"}) {
