@@ -225,6 +225,7 @@ struct Input {
   std::map<std::uint64_t, unsigned char> patches;
   std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
   std::uint64_t largest_strile = 0;   ///< bytes of a strip or tile as it stands in the file
+  std::uint64_t striles = 0;          ///< whose places the directory tells
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
@@ -259,9 +260,11 @@ struct Input {
 };
 
 /// Whether a file was written without a strip or tile that holds zeros alone.
-bool is_sparse(OpenTiff& opened, std::uint32_t strile) {
-  return TIFFGetStrileOffset(opened.tiff, strile) == 0 &&
-         TIFFGetStrileByteCount(opened.tiff, strile) == 0;
+bool is_sparse(OpenTiff& opened, const Input& input, std::uint32_t strile) {
+  const bool is_nowhere = strile < input.striles && TIFFGetStrileOffset(opened.tiff, strile) == 0 &&
+                          TIFFGetStrileByteCount(opened.tiff, strile) == 0;
+  opened.rethrow();
+  return is_nowhere && opened.complaint.empty();
 }
 
 /// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
@@ -379,7 +382,7 @@ class Strips {
     by_rows_ = false;
     copied_end_ = y;
     const std::string place = place_of(layout_, y, strip_);
-    is_sparse_ = is_sparse(*opened_, strip_);
+    is_sparse_ = is_sparse(*opened_, input_, strip_);
     if (is_sparse_) std::memset(buffer_.get(), 0, row_bytes_);
     if (way_ == Way::copy || is_sparse_) return;  // each row's bytes are checked as it is copied
     if (!check_place(*opened_, input_, strip_, place)) return lose_from(y);
@@ -789,7 +792,7 @@ class TileRows : public BandRows {
     const std::uint32_t tile = TIFFComputeTile(opened_->tiff, std::uint32_t(x), std::uint32_t(y), 0,
                                                std::uint16_t(sample));
     const std::string place = place_of(layout_, y, tile);
-    if (is_sparse(*opened_, tile)) {
+    if (is_sparse(*opened_, input_, tile)) {
       std::memset(into, 0, tile_bytes_);
       return true;
     }
@@ -1228,8 +1231,11 @@ class TiffReader : public RowReader {
     input_.directory = page.directory;
     input_.shift = page.shift;
     input_.patches.clear();
+    input_.striles = 0;
     input_.shortened.clear();
     const auto directory = file_.directory(page.directory);
+    for (const std::uint16_t tag : {TIFFTAG_STRIPOFFSETS, TIFFTAG_TILEOFFSETS})
+      if (const TiffEntry* places = directory->find(tag)) input_.striles = places->count;
 
     // libtiff may take as much as the file and its pixels need, of any depth.
     const auto side = [&](std::uint16_t tag) {
