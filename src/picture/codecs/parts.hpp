@@ -29,7 +29,7 @@ inline std::int64_t samples_of(const Header& header) {
   return std::int64_t{header.width} * header.height * header.channels;
 }
 
-/// A reader that may find nothing to read.
+/// A reader of a file's first picture, or of the frames of an animation.
 class FirstPictureReader : public RowReader {
  protected:
   FirstPictureReader(ByteSource& source, ReadContext& context, FormatId format)
