@@ -28,7 +28,8 @@ std::vector<int> pixel(const Canvas& canvas, int x, int y) {
 
 template <class T>
 void lay(Canvas& canvas, T blue, T alpha, FramePlace place, Depth depth) {
-  canvas.lay(std::as_const(frame<T>(place.width, place.height, blue, alpha, depth)).view(), place);
+  const Image image = frame<T>(place.width, place.height, blue, alpha, depth);
+  canvas.lay(image.view(), place);
 }
 
 using Values = std::vector<int>;
