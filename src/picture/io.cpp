@@ -172,7 +172,8 @@ PictureReader::PictureReader(const std::string& path, const ReadOptions& options
 void PictureReader::choose_pictures() {
   const ReadOptions& options = context_.options();
   const int count = header().pages;
-  if (options.page.value_or(0) != 0 && count == 1 && header().format != FormatId::tiff)
+  const bool is_one = header().format != FormatId::tiff || options.loader == Loader::opencv;
+  if (options.page.value_or(0) != 0 && count == 1 && is_one)
     context_.fail("only the first picture of a " + std::string(name_of(header().format)) +
                   " is read; leave out --page");
   const int page = context_.first_page(count);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "src/picture/byte_order.hpp"
@@ -10,7 +12,7 @@
 namespace convfilt {
 namespace {
 
-using Bytes = Metadata::Bytes;
+using Bytes = std::vector<unsigned char>;
 
 constexpr std::uint16_t kDescription[] = {270};
 constexpr std::uint64_t kMost = std::uint64_t{16} << 20;

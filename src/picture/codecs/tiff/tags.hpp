@@ -2,7 +2,8 @@
 /// stack, and the place on earth. They stay as long as they are true.
 #pragma once
 
-#include "src/picture/metadata.hpp"
+#include <cstdint>
+#include <vector>
 
 namespace convfilt {
 
@@ -15,14 +16,14 @@ constexpr std::uint16_t kPlaceTags[] = {
 
 /// Whether the ImageDescription tells the shape of a stack of pictures, in the words of ImageJ, OME
 /// or tifffile.
-bool describes_stack(const Metadata::Bytes& exif);
-Metadata::Bytes without_description(const Metadata::Bytes& exif);
+bool describes_stack(const std::vector<unsigned char>& exif);
+std::vector<unsigned char> without_description(const std::vector<unsigned char>& exif);
 
-bool tells_place(const Metadata::Bytes& exif);
-Metadata::Bytes without_place(const Metadata::Bytes& exif);
+bool tells_place(const std::vector<unsigned char>& exif);
+std::vector<unsigned char> without_place(const std::vector<unsigned char>& exif);
 
 /// The block for a result whose first pixel is the picture's at x, y, without statistics of the
 /// picture's samples.
-Metadata::Bytes with_moved_place(const Metadata::Bytes& exif, int x, int y);
+std::vector<unsigned char> with_moved_place(const std::vector<unsigned char>& exif, int x, int y);
 
 }  // namespace convfilt
