@@ -48,6 +48,7 @@ const ClashesByCommand kClashes = {
           "--region, --depth: the rest of the picture keeps its depth; leave out one of the two"},
          {"--newer=true", "--if-exists!=overwrite",
           "--newer replaces results that are older than their inputs; leave out --if-exists"},
+         {"--pages", "--page", "--page takes one page; leave out --pages"},
          {"--null=true",
           "--files-from=", "--null: only --files-from has a list; add it, or leave out --null", ""},
          {"--in-place=true", "--loader!=auto",

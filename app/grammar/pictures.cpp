@@ -106,7 +106,8 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
   binder.flag("--follow-links", selection.follow_links,
               "Follow links to folders, and to files elsewhere");
   binder.option("--name", "TEMPLATE", selection.name,
-                "Names of the results (default {stem}{ext}), such as {stem}_blur{ext}");
+                "Names of the results (default {stem}{ext}), such as {stem}_blur{ext}. With "
+                "{page} each page of a file becomes a picture, as in {stem}_{page}{ext}");
   binder.choice("--if-exists", batch.if_exists, kIfExists,
                 "What to do if a result is already there");
   binder.flag("--newer", batch.newer, "Filter only pictures that are newer than their results");
@@ -144,7 +145,8 @@ void folder_options(Binder& binder, FilterCommand& command, const std::shared_pt
   binder.then([&command, names, has_shard] {
     if (!command.batch.devices.empty()) device_numbers(command.batch.devices);
     const bool has_out_folder = !names->out_folder.empty();
-    const bool has_mask = std::ranges::count(command.line->options, "MASK", &FilterOption::name) > 0;
+    const bool has_mask =
+        std::ranges::count(command.line->options, "MASK", &FilterOption::name) > 0;
     complete_names(*names, command.batch.selection, has_mask);
     command.needs_folder = folder_option(command, *has_shard, has_out_folder);
   });
@@ -317,8 +319,18 @@ void reading_options(Binder& binder, ReadOptions& read) {
                 "What to do if IN is damaged");
   binder.number("--max-pixels", "N", read.max_pixels, {.least = 1},
                 "Refuse a picture of more pixels (default 2^29)");
-  binder.number("--page", "N", read.page, {},
-                "Page of a file with several pictures, from 0 (default 0)");
+  binder.number(
+      "--page", "N", read.page, {},
+      "Page of a file with several pictures, from 0 (default: all where the format of OUT "
+      "holds several, else the first)");
+  const auto pages = std::make_shared<bool>(true);
+  binder.choice(
+      "--pages", *pages, Choices<bool>{{"all", true}, {"first", false}},
+      "Pages that are read. A TIFF holds all; WebP and PNG hold the frames of an animation; "
+      "with {page} in --name each page becomes a file");
+  binder.then([pages, &read] {
+    if (!*pages) read.page = 0;
+  });
   binder.choice(
       "--loader", read.loader, kLoaders,
       "Read and write files by each format's own library, or by OpenCV; damage is then found only "

@@ -1,6 +1,7 @@
 #include "src/picture/codec.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "src/base/errors.hpp"
 
@@ -43,6 +44,26 @@ void fail_to_encode(const Header& header, const std::string& why) {
 
 void ReadContext::fail(const std::string& why) const {
   throw IoError("cannot read " + name_ + ": " + why);
+}
+
+void ReadContext::warn(const std::string& text) {
+  if (warned_.insert(text).second) warnings_.push_back(name_ + ": " + text);
+}
+
+int ReadContext::first_page(int count) const {
+  const int page = options_.page.value_or(0);
+  if (page < 0 || page >= count)
+    fail("it has no page " + std::to_string(page) + "; --page counts from 0, and there " +
+         (count == 1 ? "is 1" : "are " + std::to_string(count)));
+  return page;
+}
+
+void ReadContext::begin_next() {
+  name_ = file_ + " (page " + std::to_string(++pictures_) + ")";
+}
+
+void RowWriter::next(const Header& header) {
+  throw std::logic_error(std::string(name_of(header.format)) + " holds one picture");
 }
 
 void ReadContext::damaged(const std::string& why) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,9 +26,11 @@ enum class Loader { automatic, opencv };
 struct ReadOptions {
   bool refuse_damaged = true;  ///< false: read what can be read, the rest black, with a warning
   std::int64_t max_pixels = std::int64_t{1}
-                            << 29;    ///< width * height; above: refused, nothing taken
-  int page = 0;                       ///< of a file with several pictures, from 0
-  Loader loader = Loader::automatic;  ///< opencv: OpenCV's codecs for every format
+                            << 29;  ///< width * height; above: refused, nothing taken
+  std::optional<int> page{};        ///< of a file with several pictures, from 0
+  Several several =
+      Several::none;  ///< those beside the first that are read, where no page is given
+  Loader loader = Loader::automatic;                ///< opencv: OpenCV's codecs for every format
   std::function<void(std::int64_t bytes)> admit{};  ///< see ReadContext::admit()
 };
 
@@ -50,15 +53,23 @@ struct WriteOptions {
   Loader loader = Loader::automatic;
 };
 
+/// How a frame of an animation is shown.
+struct Frame {
+  int loops = 0;                    ///< of the animation; 0 = without end
+  int time = 0, per_second = 1000;  ///< a fraction of a second
+};
+
 /// The contents of a file's header.
 struct Header {
   FormatId format = FormatId::png;
-  int width = 0, height = 0;  ///< pixels, as stored
-  int channels = 1;           ///< of the rows: 1, 3 or 4
-  Depth depth = Depth::u8;    ///< of the rows
-  bool two_levels = false;    ///< to write grey rows of 0 and the full range with a bit a sample
-  int orientation = 1;        ///< EXIF's 1..8, still to be applied
-  int pages = 1;
+  int width = 0, height = 0;     ///< pixels, as stored
+  int channels = 1;              ///< of the rows: 1, 3 or 4
+  Depth depth = Depth::u8;       ///< of the rows
+  bool two_levels = false;       ///< to write grey rows of 0 and the full range with a bit a sample
+  int orientation = 1;           ///< EXIF's 1..8, still to be applied
+  int pages = 1;                 ///< pictures that can be read
+  std::optional<Frame> frame{};  ///< of an animation
+  std::int64_t bytes_behind = 0;  ///< about, of the rows of all pictures behind this one
   Metadata metadata;
   std::optional<int> quality;              ///< of a JPEG, as its tables tell
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG
@@ -104,7 +115,8 @@ class ReadContext {
   void damaged(const std::string& why);
   bool is_damaged() const { return damaged_; }
 
-  void warn(const std::string& text) { warnings_.push_back(name_ + ": " + text); }
+  /// Warns, but not again of what holds for another picture of the file, too.
+  void warn(const std::string& text);
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Reports pixels or bytes of the file that its rows do not hold: other pages, frames, planes,
@@ -117,6 +129,12 @@ class ReadContext {
 
   /// All that leaves_out() and damaged() reported; complete after the last row.
   const std::vector<std::string>& left_out() const { return left_out_; }
+
+  /// The page that is read first. Throws IoError where a file of so many pictures has no such page.
+  int first_page(int count) const;
+
+  /// Has messages name the picture that follows.
+  void begin_next();
 
   /// Throws IoError where the header promises more pixels than ReadOptions::max_pixels, or a side
   /// is below 1 or above 2^28. Readers call it before they take memory for pixels.
@@ -149,9 +167,11 @@ class ReadContext {
  private:
   std::uint64_t most_memory() const;
 
-  std::string name_;
+  std::string name_, file_ = name_;
   ReadOptions options_;
   std::vector<std::string> warnings_, left_out_;
+  std::set<std::string> warned_;
+  int pictures_ = 0;  ///< before this one
   bool damaged_ = false;
 };
 
@@ -177,6 +197,10 @@ class RowReader {
   /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once,
   /// after the last row. Throws IoError.
   virtual void finish() {}
+
+  /// Goes on to the file's next picture, whose header it reads, after the last row; false where
+  /// there is none. Only a reader whose header has several pages has a next one.
+  virtual bool next() { return false; }
 
  protected:
   Header header_;
@@ -208,7 +232,11 @@ class RowWriter {
   /// Takes the next rows, and what encode() made of them. Throws IoError.
   virtual void write(PictureView<const std::byte> rows, EncodedRows encoded) = 0;
 
-  /// Writes what follows the last row. It is called once. Throws IoError.
+  /// Begins the next picture, after the last row. Only a format that holds several is asked, and
+  /// frames have the first one's size, channels and depth. Throws IoError.
+  virtual void next(const Header& header);
+
+  /// Writes what follows the last row of all. It is called once. Throws IoError.
   virtual void finish() = 0;
 
   /// Sentences that say what was lost of the picture, as the format cannot hold it; complete after

@@ -31,6 +31,9 @@ enum class FormatId {
   gif
 };
 
+/// Which pictures a file holds beside its first: frames of an animation, or pages of any size.
+enum class Several { none, frames, all };
+
 /// A format as it is written. PNM has several of these. GIF, which is only read, has one for its
 /// name.
 struct Format {
@@ -44,6 +47,7 @@ struct Format {
   bool resolution_in_exif;      ///< has no other place for a resolution
   bool written;                 ///< not only read
   std::string_view module;      ///< that has its codec; empty where the program itself has it
+  Several several;              ///< as it is written
 
   bool holds(Depth depth) const;
   std::string_view extension() const { return extensions.substr(0, extensions.find(' ')); }

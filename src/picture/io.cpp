@@ -9,7 +9,9 @@
 #include "src/picture/codecs/jpeg/patch.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
+#include "src/picture/codecs/tiff/tags.hpp"
 #include "src/picture/samples.hpp"
+#include "src/picture/xmp.hpp"
 
 namespace convfilt {
 namespace {
@@ -76,6 +78,17 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
     return;
   }
   turn_metadata(shape, metadata);
+  erase_parts(metadata.xmp);
+  if (!metadata.paths.empty() && format.id != FormatId::jpeg && format.id != FormatId::tiff) {
+    metadata.paths.clear();
+    warnings.push_back(to + std::string(format.name) +
+                       " has no place for clipping paths; they are left out");
+  }
+  if (format.id != FormatId::tiff && tells_place(metadata.exif)) {
+    metadata.exif = without_place(metadata.exif);
+    warnings.push_back(to + std::string(format.name) +
+                       " has no place for tags of GeoTIFF and GDAL; they are left out");
+  }
   if (metadata.resolution && format.resolution_in_exif)
     metadata.exif = exif_with_resolution(std::move(metadata.exif), *metadata.resolution);
 }
@@ -88,7 +101,14 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
   Header written = shape;
   written.format = format.id;
   written.orientation = 1;
-  written.pages = 1;
+  if (format.several == Several::none || options.loader != Loader::automatic ||
+      (format.several == Several::frames && !shape.frame))
+    written.pages = 1;
+  if (written.pages == 1) written.frame.reset();
+  if (written.frame && format.several == Several::all) {
+    warn(name + " has no times; those of the frames are left out");
+    written.frame.reset();
+  }
   if (shape.channels > 1 && !format.colour) {
     throw UsageError("cannot write " + to + name +
                      " holds grey pictures only; name it .ppm or .png to keep the colours");
@@ -146,6 +166,35 @@ PictureReader::PictureReader(const std::string& path, const ReadOptions& options
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for it");
   }
+  choose_pictures();
+}
+
+void PictureReader::choose_pictures() {
+  const ReadOptions& options = context_.options();
+  const int count = header().pages;
+  const bool is_one = header().format != FormatId::tiff || options.loader == Loader::opencv;
+  if (options.page.value_or(0) != 0 && count == 1 && is_one)
+    context_.fail("only the first picture of a " + std::string(name_of(header().format)) +
+                  " is read; leave out --page");
+  const int page = context_.first_page(count);
+  takes_all_ = !options.page && (options.several == Several::all ||
+                                 (options.several == Several::frames && header().frame));
+  if (count == 1 || takes_all_) return;
+  const std::string others = " of its " + std::to_string(count) + " pictures is read";
+  if (options.page)
+    context_.leaves_out_as_asked(
+        (page == 0 ? "only the first" : "only page " + std::to_string(page)) + others);
+  else
+    context_.leaves_out("only the first" + others,
+                        std::string("; --page N takes another, ") +
+                            (header().frame ? "WebP, PNG and TIFF hold all" : "TIFF holds all"));
+}
+
+bool PictureReader::next() {
+  if (!takes_all_) return false;
+  context_.begin_next();
+  rows_read_ = 0;
+  return reader_->next();
 }
 
 void PictureReader::read(PictureView<std::byte> rows) {
@@ -193,6 +242,10 @@ Image read_image(const std::string& path, const ReadOptions& options,
   return read_picture(path, options, warnings).image;
 }
 
+Several several_in(const std::string& out, const WriteOptions& options) {
+  return format_for(out, options).several;
+}
+
 void check_format(const std::string& out, const WriteOptions& options) {
   format_for(out, options);
 }
@@ -232,7 +285,7 @@ WriteOptions jpeg_settings(const Header& shape, WriteOptions options) {
 
 PictureWriter::PictureWriter(const std::string& path, const Header& shape,
                              const WriteOptions& options, const Original* original)
-    : path_(path), shape_(shape) {
+    : path_(path), options_(options), shape_(shape) {
   const Format& format = format_for(path, options);
   written_ = fitted(path, shape, format, options, warnings_);
   file_ = std::make_unique<AtomicFile>(path);
@@ -277,6 +330,16 @@ void PictureWriter::write(PictureView<const std::byte> rows, PreparedRows prepar
   writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
 }
 
+void PictureWriter::next(const Header& shape) {
+  std::vector<std::string> warnings;
+  shape_ = shape;
+  written_ = fitted(path_, shape, format_for(path_, options_), options_, warnings);
+  for (std::string& warning : warnings)
+    if (std::ranges::find(warnings_, warning) == warnings_.end())
+      warnings_.push_back(std::move(warning));
+  writer_->next(written_);
+}
+
 void PictureWriter::finish() {
   writer_->finish();
   for (const std::string& warning : writer_->warnings())
@@ -306,6 +369,8 @@ void write_picture(const std::string& path, const Image& image, const Header& he
   Header shape = header;
   shape.width = image.width();
   shape.height = image.height();
+  shape.pages = 1;
+  shape.frame.reset();
   shape.channels = image.channels();
   shape.depth = image.depth();
   PictureWriter writer(path, shape, options);

@@ -36,6 +36,13 @@ class PictureReader {
   /// IoError.
   void read(PictureView<std::byte> rows);
 
+  /// Whether next() goes on to the file's other pictures, as ReadOptions::several says.
+  bool takes_all() const { return takes_all_; }
+
+  /// Goes on to the next picture, after the last row; false where there is none that is taken.
+  /// Throws IoError.
+  bool next();
+
   /// Throws IoError where `out` names the file that is read, by whatever path or link, and a result
   /// made of its rows would lack a part of it. Call it after the last row.
   void check_replaced_by(const std::string& out) const;
@@ -57,11 +64,14 @@ class PictureReader {
   const std::vector<std::string>& warnings() const { return context_.warnings(); }
 
  private:
+  void choose_pictures();
+
   const std::string path_;
   std::unique_ptr<ByteSource> source_;
   ReadContext context_;
   std::unique_ptr<RowReader> reader_;
   int rows_read_ = 0;
+  bool takes_all_ = false;
   std::int64_t file_held_ = 0;
 };
 
@@ -81,6 +91,9 @@ Image read_image(const std::string& path, const ReadOptions& options,
 
 /// The rest of an opened picture, of which no row was read yet.
 Picture read_all(PictureReader& reader);
+
+/// Which pictures a result holds beside its first.
+Several several_in(const std::string& out, const WriteOptions& options);
 
 /// Throws UsageError if the name of `out` and the options give no format, or one that is only read.
 void check_format(const std::string& out, const WriteOptions& options);
@@ -129,6 +142,9 @@ class PictureWriter {
   /// Writes the next rows, which prepare() has seen.
   void write(PictureView<const std::byte> rows, PreparedRows prepared);
 
+  /// Begins the next picture, after the last rows of the one before. Throws as the constructor.
+  void next(const Header& shape);
+
   /// Encodes and writes what is left, after the last rows.
   void finish();
 
@@ -142,6 +158,7 @@ class PictureWriter {
 
  private:
   std::string path_;
+  WriteOptions options_;
   Header written_;  ///< what the format gets
   Header shape_;    ///< what the caller gives
   std::vector<std::string> warnings_;

@@ -12,6 +12,7 @@
 #include "src/picture/byte_order.hpp"
 #include "src/picture/bytes.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/tags.hpp"
 
 namespace convfilt {
 namespace {
@@ -71,8 +72,8 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
   ExifValues values(file);
   std::vector<TiffValue> result;
   for (const TiffEntry& entry : first.entries) {
-    if (std::find(std::begin(kDescribing), std::end(kDescribing), entry.tag) !=
-        std::end(kDescribing))
+    if (std::ranges::find(kDescribing, entry.tag) != std::end(kDescribing) ||
+        std::ranges::find(kPlaceTags, entry.tag) != std::end(kPlaceTags))
       values.add(entry, result);
   }
   const auto point_to = [&](std::uint16_t tag, std::vector<TiffValue> directory,
@@ -224,6 +225,22 @@ void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& ke
   }
 }
 
+/// Calls take(number, resource, its data) for each resource.
+template <class Take>
+void each_resource(std::span<const unsigned char> resources, const Take& take) {
+  constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
+  while (resources.size() >= kLeast) {
+    const std::size_t number = big_endian(resources, kNumberAt, 2);
+    const std::size_t name = (std::size_t{resources[kNameAt]} + 2) / 2 * 2;  // with its length
+    const std::size_t data_at = kNameAt + name + 4;
+    if (resources.size() < data_at) return;
+    const std::size_t length = big_endian(resources, data_at - 4);
+    if (length > resources.size() - data_at) return;
+    take(number, resources.first(data_at + length), resources.subspan(data_at, length));
+    resources = resources.subspan(std::min(data_at + length + length % 2, resources.size()));
+  }
+}
+
 }  // namespace
 
 std::optional<bool> exif_is_little(const Bytes& exif) {
@@ -336,7 +353,7 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
   }
   MemorySink sink;
   sink.append(area.bytes());
-  add_entries(sink, added);
+  add_entries(sink, {added});
   return sink.bytes();
 }
 
@@ -355,20 +372,22 @@ void set_xmp_upright(Bytes& xmp) {
 }
 
 Bytes iptc_in(std::span<const unsigned char> resources) {
-  constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
-  while (resources.size() >= kLeast) {
-    const std::size_t number = big_endian(resources, kNumberAt, 2);
-    const std::size_t name = (std::size_t{resources[kNameAt]} + 2) / 2 * 2;  // with its length
-    const std::size_t length_at = kNameAt + name;
-    if (resources.size() < length_at + 4) break;
-    const std::size_t length = big_endian(resources, length_at);
-    resources = resources.subspan(length_at + 4);
-    if (length > resources.size()) break;
-    if (number == kIptcResource)
-      return Bytes(resources.begin(), resources.begin() + std::ptrdiff_t(length));
-    resources = resources.subspan(std::min(length + length % 2, resources.size()));
-  }
-  return {};
+  Bytes iptc;
+  each_resource(resources, [&](std::size_t number, auto, auto data) {
+    if (number == kIptcResource && iptc.empty()) iptc.assign(data.begin(), data.end());
+  });
+  return iptc;
+}
+
+Bytes paths_in(std::span<const unsigned char> resources) {
+  constexpr std::size_t kFirst = 2000, kLast = 2997, kNameOfPath = 2999;
+  Bytes paths;
+  each_resource(resources, [&](std::size_t number, auto whole, auto) {
+    if ((number < kFirst || number > kLast) && number != kNameOfPath) return;
+    paths.insert(paths.end(), whole.begin(), whole.end());
+    if (paths.size() % 2) paths.push_back(0);
+  });
+  return paths;
 }
 
 Bytes iptc_resource(const Bytes& iptc) {
@@ -398,6 +417,7 @@ Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) 
   metadata.icc = bytes(TIFFTAG_ICCPROFILE);
   metadata.xmp = bytes(TIFFTAG_XMLPACKET);
   metadata.iptc = iim_records(bytes(TIFFTAG_RICHTIFFIPTC));
+  metadata.paths = paths_in(bytes(TIFFTAG_PHOTOSHOP));
   metadata.exif = exif_block(file, directory);
   return metadata;
 }
@@ -415,6 +435,7 @@ std::vector<Bytes> add_metadata(const Metadata& metadata, TiffArea& area) {
   add(TIFFTAG_XMLPACKET, kTiffByte, metadata.xmp);
   add(TIFFTAG_RICHTIFFIPTC, kTiffUndefined, metadata.iptc);
   add(TIFFTAG_ICCPROFILE, kTiffUndefined, metadata.icc);
+  add(TIFFTAG_PHOTOSHOP, kTiffByte, metadata.paths);
   return entries;
 }
 

@@ -16,6 +16,8 @@ struct Metadata {
   Bytes exif;  ///< a TIFF structure, "II*\0..." or "MM\0*...", without JPEG's "Exif\0\0" before it
   Bytes xmp;   ///< a packet of XML in UTF-8
   Bytes iptc;  ///< IIM records, 0x1C..., without the resource block of Photoshop around them
+  Bytes
+      paths;  ///< resources of Photoshop that hold clipping paths, in parts of the picture's sides
 
   /// Pixels per inch.
   struct Resolution {
@@ -35,8 +37,8 @@ struct Metadata {
   std::vector<Chunk> text_chunks;    ///< a PNG's texts
 
   bool empty() const {
-    return icc.empty() && exif.empty() && xmp.empty() && iptc.empty() && !resolution &&
-           comments.empty() && colour_chunks.empty() && text_chunks.empty();
+    return icc.empty() && exif.empty() && xmp.empty() && iptc.empty() && paths.empty() &&
+           !resolution && comments.empty() && colour_chunks.empty() && text_chunks.empty();
   }
 };
 
@@ -63,6 +65,9 @@ void set_xmp_upright(Metadata::Bytes& xmp);
 /// The IIM records among resources of Photoshop, each four letters, mostly "8BIM", a number, a
 /// name, a length and data; name and data are padded to an even length.
 Metadata::Bytes iptc_in(std::span<const unsigned char> resources);
+
+/// The resources among them that hold clipping paths or the name of the one that counts.
+Metadata::Bytes paths_in(std::span<const unsigned char> resources);
 
 /// The resource of Photoshop that holds IIM records.
 Metadata::Bytes iptc_resource(const Metadata::Bytes& iptc);

@@ -22,7 +22,7 @@ std::string settings_of(const Batch& batch, const std::string& (*gpu_codec_versi
   const WriteOptions& write = batch.write;
   add(describe(*batch.filter, batch.convolver));
   add(batch.read.refuse_damaged);
-  add(batch.read.page);
+  add(batch.read.page.value_or(-1));
   add(int(batch.read.loader));
   add(write.format);
   add(write.quality.value_or(-1));

@@ -38,7 +38,14 @@ class PictureLane : public Lane {
   FileReport filter(Passage& passage) override;
   std::optional<int> gpu() const override;
 
+  struct Busy;  ///< the times of a file's stages
+
  private:
+  /// The reader's next picture, into the file of the writer, which the first picture begins.
+  std::unique_ptr<Work> filter_picture(Passage& passage, PictureReader& reader,
+                                       std::shared_ptr<PictureWriter>& writer, Busy& busy,
+                                       FileReport& report);
+
   const Batch& batch_;
   Convolver convolver_;
 };

@@ -206,6 +206,8 @@ bool open_for_device(Passage& passage) {
 FileReport write_result(Passage& passage, const DeviceResult& result, const std::string& device) {
   FileReport report = std::move(passage.outcome.report);
   report.header = passage.reader->header();
+  report.pictures = 1;
+  report.pixels = std::int64_t{report.header.width} * report.header.height;
   report.warnings = passage.reader->warnings();
   passage.reader->check_replaced_by(passage.job.out);
   Header shape = report.header;

@@ -20,11 +20,15 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/formats.hpp"
+#include "src/picture/io.hpp"
 
 namespace convfilt {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// In --name, the number of a page.
+constexpr std::string_view kPage = "{page}";
 
 /// A file by its place on a disk, whatever its names are.
 using FileId = std::pair<dev_t, ino_t>;
@@ -195,6 +199,9 @@ std::string result_of(const Job& job, const Selection& selection) {
     } else if (pattern.compare(at, 5, "{ext}") == 0) {
       result += extension;
       at += 5;
+    } else if (pattern.compare(at, kPage.size(), kPage) == 0) {
+      result += std::to_string(job.page.value_or(0));
+      at += kPage.size();
     } else {
       result += pattern[at++];
     }
@@ -203,16 +210,35 @@ std::string result_of(const Job& job, const Selection& selection) {
 }
 
 void check_name(const std::string& pattern) {
-  const std::string rest = replaced(replaced(pattern, "{stem}", ""), "{ext}", "");
+  const std::string rest =
+      replaced(replaced(replaced(pattern, "{stem}", ""), "{ext}", ""), std::string(kPage), "");
   if (rest.find_first_of("{}") != rest.npos)
     throw UsageError("--name: " + in_quotes(pattern) +
-                     " may hold {stem} and {ext}, such as {stem}_blur{ext}");
+                     " may hold {stem}, {ext} and {page}, such as {stem}_blur{ext}");
   if (pattern.find("{stem}") == pattern.npos)
     throw UsageError("--name: " + in_quotes(pattern) +
                      " gives all results one name; put {stem} into it");
   if (pattern.find('/') != pattern.npos)
     throw UsageError("--name: " + in_quotes(pattern) +
                      " has a '/'; results mirror the folders of their inputs");
+}
+
+/// Makes a job of each page of a file, or of the one that `read` names. If a file cannot be opened,
+/// reading its first page will say so.
+void split_into_pages(const ReadOptions& read, std::vector<Job>& jobs) {
+  std::vector<Job> pages;
+  for (const Job& job : jobs) {
+    int first = read.page.value_or(0), end = first + 1;
+    try {
+      if (!read.page) end = PictureReader(job.in, read).header().pages;
+    } catch (const std::exception&) {
+    }
+    for (int page = first; page < end; ++page) {
+      pages.push_back(job);
+      pages.back().page = page;
+    }
+  }
+  jobs = std::move(pages);
 }
 
 /// Whether journals and temporary files have such names; some file systems take capitals for small
@@ -277,7 +303,8 @@ bool lies_in(const std::string& path, const std::string& folder) {
              real_folder.end();
 }
 
-JobList list_jobs(const Selection& selection, const std::set<std::string>& results) {
+JobList list_jobs(const Selection& selection, const std::set<std::string>& results,
+                  const ReadOptions& read) {
   JobList list;
   if (selection.is_one) {
     const std::string& in = selection.inputs.front();
@@ -298,7 +325,11 @@ JobList list_jobs(const Selection& selection, const std::set<std::string>& resul
   if (!selection.files_from.empty())
     for (const std::string& path : names_in(selection.files_from, selection.nul))
       take_file(path, name_of_listed(path), list);
-  for (Job& job : list.jobs) job.out = result_of(job, selection);
+  if (selection.name.find(kPage) != selection.name.npos) split_into_pages(read, list.jobs);
+  for (Job& job : list.jobs) {
+    job.out = result_of(job, selection);
+    if (job.page) job.name += "#" + std::to_string(*job.page);
+  }
   std::sort(list.jobs.begin(), list.jobs.end(),
             [](const Job& a, const Job& b) { return a.name < b.name; });
   check_results(list, selection);

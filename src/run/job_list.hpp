@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "src/picture/codec.hpp"
 
 namespace convfilt {
 
@@ -18,7 +21,8 @@ struct Selection {
   bool recursive = false;            ///< folders within folders, too
   bool follow_links = false;         ///< to folders, and to files beyond the folder that is read
   std::vector<std::string> globs;    ///< names that are taken; empty = those of known formats
-  std::string name = "{stem}{ext}";  ///< of a result: {stem} and {ext} are those of its input
+  std::string name = "{stem}{ext}";  ///< of a result: {stem} and {ext} are those of its input;
+                                     ///< with {page} each of its pages has a result
   std::string format;                ///< gives results its extension; empty = the input's
   bool in_place = false;             ///< results may replace their inputs
 };
@@ -27,6 +31,7 @@ struct Job {
   std::string in;    ///< a path
   std::string name;  ///< the input below the folder that was read, which the results mirror
   std::string out;   ///< a path in Selection::out
+  std::optional<int> page{};  ///< of the input, where each page has its own result
 };
 
 /// An input that is neither a regular file nor a folder.
@@ -54,8 +59,9 @@ struct JobList {
 /// Lists the jobs; touches nothing. Hidden files in folders are passed over, as are `results`,
 /// those of earlier runs, by their names below Selection::out. Throws UsageError where two results
 /// would be one file, or a result would replace an input or a journal; IoError where a list cannot
-/// be read.
-JobList list_jobs(const Selection& selection, const std::set<std::string>& results = {});
+/// be read. Only where Selection::name has {page} are files opened, as `read` says.
+JobList list_jobs(const Selection& selection, const std::set<std::string>& results = {},
+                  const ReadOptions& read = {});
 
 /// Whether `path`, or the nearest folder of it that is there, lies in `folder` when links are
 /// followed.

@@ -30,9 +30,11 @@ struct StageTimes {
 
 /// How a picture was filtered.
 struct FileReport {
-  Header header;         ///< the input's
-  StageTimes ms;         ///< in which a core was busy with it; their sum may exceed all_ms
-  StageTimes device_ms;  ///< in which a device was busy with it: its share of batches
+  Header header;            ///< the input's first picture's
+  int pictures = 0;         ///< of the file that were filtered
+  std::int64_t pixels = 0;  ///< of those
+  StageTimes ms;            ///< in which a core was busy with it; their sum may exceed all_ms
+  StageTimes device_ms;     ///< in which a device was busy with it: its share of batches
   double all_ms = 0;
   int bands = 1;
   std::string why_whole;      ///< empty where the picture went in bands
@@ -111,6 +113,8 @@ struct Passage {
   /// The batch's options, which let a reader take memory only when it is admitted.
   ReadOptions reading() {
     ReadOptions read = batch.read;
+    if (job.page) read.page = job.page;
+    read.several = several_in(job.out, batch.write);
     read.admit = [this](std::int64_t bytes) { admission.admit(*this, bytes, false); };
     return read;
   }

@@ -10,12 +10,19 @@
 
 #include "src/base/clock.hpp"
 #include "src/filter/bands.hpp"
+#include "src/picture/codecs/tiff/tags.hpp"
 #include "src/run/crew.hpp"
 #include "src/run/report.hpp"
 
 namespace convfilt {
+
+struct PictureLane::Busy {
+  std::atomic<std::int64_t> decode{0}, filter{0}, encode{0};  ///< nanoseconds
+};
+
 namespace {
 
+using Busy = PictureLane::Busy;
 namespace tbb = oneapi::tbb;
 
 /// Adds the time of its life to a sum that several threads share.
@@ -32,10 +39,6 @@ class Stopwatch {
  private:
   std::atomic<std::int64_t>& sum_;
   Clock::time_point start_;
-};
-
-struct Busy {
-  std::atomic<std::int64_t> decode{0}, filter{0}, encode{0};  ///< nanoseconds
 };
 
 /// A band and its result stay in a second-level cache of 1 MB between decoding and encoding. Lower
@@ -218,8 +221,48 @@ std::int64_t memory_of_encoding(const Shape& result, const PictureWriter& writer
   return band * (threads == 1 ? 2 : threads + 3);
 }
 
-Header output_header(const Header& input, const Work& work) {
-  Header header = input;
+void warn_once(std::vector<std::string>& warnings, const std::string& warning) {
+  if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+}
+
+/// Adds a warning where metadata that are no longer true are left out.
+Header output_header(const PictureReader& reader, const Work& work, const WriteOptions& options,
+                     const std::string& in, std::vector<std::string>& warnings) {
+  Header header = reader.header();
+  const Shape in_shape = upright_shape(header);
+  if (!header.metadata.paths.empty() && !options.strip &&
+      (header.orientation != 1 || in_shape.width != work.out.width ||
+       in_shape.height != work.out.height)) {
+    header.metadata.paths.clear();
+    warn_once(warnings, shown_input(in) +
+                            ": its clipping paths fit its own size and orientation alone, and are "
+                            "left out");
+  }
+  Metadata::Bytes& exif = header.metadata.exif;
+  if (tells_place(exif) && !options.strip) {
+    if (header.orientation == 1) {
+      exif = with_moved_place(exif, work.offset_x, work.offset_y);
+    } else {
+      exif = without_place(exif);
+      warn_once(warnings, shown_input(in) +
+                              ": its place on earth is that of the picture before it "
+                              "is turned, and is left out");
+    }
+  }
+  const bool is_same = in_shape == work.out && (header.pages == 1 || reader.takes_all());
+  if (!is_same && !options.strip && describes_stack(exif)) {
+    exif = without_description(exif);
+    warn_once(warnings, shown_input(in) +
+                            ": its ImageDescription tells another number or shape of pictures than "
+                            "the result has, and is left out");
+  }
+  if (!reader.takes_all()) {
+    header.pages = 1;
+    header.frame.reset();
+    header.bytes_behind = 0;
+  }
+  header.bytes_behind = std::int64_t(double(header.bytes_behind) * double(bytes_of(work.out)) /
+                                     double(bytes_of(header)));
   header.width = work.out.width;
   header.height = work.out.height;
   header.channels = work.out.channels;
@@ -264,54 +307,16 @@ FileReport PictureLane::filter(Passage& passage) {
   const Job& job = passage.job;
   Busy busy;
   FileReport report;
+  report.bands = 0;
   PictureReader reader(job.in, passage.reading());
   report.header = reader.header();
-
-  const std::unique_ptr<Work> work =
-      begin(*batch_.filter, upright_shape(report.header), convolver_, &report.header.metadata.icc);
-  report.why_whole = work->why_whole;
-  const Original original{reader, work->regions};
-  const auto writer =
-      std::make_shared<PictureWriter>(job.out, output_header(report.header, *work), batch_.write,
-                                      work->regions.empty() ? nullptr : &original);
-  if (!work->is_whole() && work->wraps())
-    report.why_in_memory = "with --border=wrap the first rows need the last";
-  else if (!work->is_whole() && report.header.orientation != 1)
-    report.why_in_memory = "the file holds it turned";
-  const bool is_in_order = !work->wraps() && report.header.orientation == 1;
-  const bool by_rows = is_in_order && (!work->is_whole() || work->in_bands());
-  Work::Needs needs;
-  if (work->is_whole()) needs = work->needs(work->out.height);
-  const auto memory_on = [&](int threads) {
-    return memory_of(*work, needs, reader, *writer, by_rows, threads);
-  };
-  // On one thread a picture takes the least.
-  if (passage.threads > 1 && !passage.admission.has_room(passage, memory_on(passage.threads)))
-    passage.threads = 1;
-  passage.admission.admit(passage, memory_on(passage.threads), true);
-  if (batch_.is_stopped()) throw Stopped();
-
-  Image image;
-  if (!by_rows) {
-    const Stopwatch watch(busy.decode);
-    image = read_all(reader).image;
-  }
-  if (work->is_whole()) {
-    Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
-    if (by_rows) report.bands = Bands(passage, busy, *work->in_bands(), reader, out).run();
-    {
-      const Stopwatch watch(busy.filter);
-      if (by_rows)
-        work->complete(out.view());
-      else
-        work->make_worker()->push(std::as_const(image).view(), out.view());
-    }
-    image = {};
-    Bands(passage, *writer, busy, out).run();
-  } else {
-    report.bands = Bands(passage, *writer, busy, *work, reader, by_rows ? nullptr : &image).run();
-  }
-  work->finish();
+  std::unique_ptr<Work> work;  // the writer may need the last one's regions until its end
+  std::shared_ptr<PictureWriter> writer;
+  do {
+    work = filter_picture(passage, reader, writer, busy, report);
+    ++report.pictures;
+    report.pixels += std::int64_t{reader.header().width} * reader.header().height;
+  } while (reader.next());
   reader.check_replaced_by(job.out);
   {
     const Stopwatch watch(busy.encode);
@@ -324,17 +329,77 @@ FileReport PictureLane::filter(Passage& passage) {
   };
   report.ms = {double(busy.decode) / 1e6, double(busy.filter) / 1e6, double(busy.encode) / 1e6};
   report.all_ms = ms_since(start);
-  if (!work->note.empty()) report.warnings.push_back(job.in + ": " + work->note);
   report.warnings.insert(report.warnings.end(), reader.warnings().begin(), reader.warnings().end());
   report.warnings.insert(report.warnings.end(), writer->warnings().begin(),
                          writer->warnings().end());
   report.strategy = convolver_.report().choice.strategy->name;
   report.device = name_of(convolver_.report().choice.device);
   if (batch_.selection.is_one) {
-    if (by_rows || !work->is_whole()) convolver_.add_bands(report.ms.filter, report.bands);
+    if (report.bands > 0) convolver_.add_bands(report.ms.filter, report.bands);
     report.details = details_of(convolver_.report());
   }
+  report.bands = std::max(report.bands, 1);
   return report;
+}
+
+std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReader& reader,
+                                                  std::shared_ptr<PictureWriter>& writer,
+                                                  Busy& busy, FileReport& report) {
+  const Header& header = reader.header();
+  std::unique_ptr<Work> work =
+      begin(*batch_.filter, upright_shape(header), convolver_, &header.metadata.icc);
+  report.why_whole = work->why_whole;
+  const Original original{reader, work->regions};
+  const Header written =
+      output_header(reader, *work, batch_.write, passage.job.in, report.warnings);
+  if (writer)
+    writer->next(written);
+  else
+    writer = std::make_shared<PictureWriter>(passage.job.out, written, batch_.write,
+                                             work->regions.empty() ? nullptr : &original);
+  if (!work->is_whole() && work->wraps())
+    report.why_in_memory = "with --border=wrap the first rows need the last";
+  else if (!work->is_whole() && header.orientation != 1)
+    report.why_in_memory = "the file holds it turned";
+  const bool is_in_order = !work->wraps() && header.orientation == 1;
+  const bool by_rows = is_in_order && (!work->is_whole() || work->in_bands());
+  Work::Needs needs;
+  if (work->is_whole()) needs = work->needs(work->out.height);
+  const auto memory_on = [&](int threads) {
+    return memory_of(*work, needs, reader, *writer, by_rows, threads);
+  };
+  // On one thread a picture takes the least.
+  if (passage.threads > 1 && !passage.admission.has_room(passage, memory_on(passage.threads)))
+    passage.threads = 1;
+  // Of several pictures, one that takes more than those before is admitted anew.
+  const std::int64_t memory = memory_on(passage.threads);
+  if (report.pictures == 0 || memory > passage.memory)
+    passage.admission.admit(passage, memory, true);
+  if (batch_.is_stopped()) throw Stopped();
+
+  Image image;
+  if (!by_rows) {
+    const Stopwatch watch(busy.decode);
+    image = read_all(reader).image;
+  }
+  if (work->is_whole()) {
+    Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
+    if (by_rows) report.bands += Bands(passage, busy, *work->in_bands(), reader, out).run();
+    {
+      const Stopwatch watch(busy.filter);
+      if (by_rows)
+        work->complete(out.view());
+      else
+        work->make_worker()->push(std::as_const(image).view(), out.view());
+    }
+    image = {};
+    Bands(passage, *writer, busy, out).run();
+  } else {
+    report.bands += Bands(passage, *writer, busy, *work, reader, by_rows ? nullptr : &image).run();
+  }
+  work->finish();
+  if (!work->note.empty()) warn_once(report.warnings, passage.job.in + ": " + work->note);
+  return work;
 }
 
 std::optional<int> PictureLane::gpu() const {

@@ -84,11 +84,13 @@ std::string json_line(const RefusedInput& refused) {
 std::string json_line(const Job& planned, const std::string& recipe) {
   Json json = json_of(planned.in, planned.out, "planned");
   if (!recipe.empty()) json["recipe"] = recipe;
+  if (planned.page) json["page"] = *planned.page;
   return line_of(json);
 }
 
 std::string json_line(const PictureOutcome& outcome, const std::string& recipe) {
   Json json = json_of(outcome.job->in, outcome.job->out, status_of(outcome.outcome));
+  if (const auto page = outcome.job->page) json["page"] = *page;
   if (!recipe.empty()) json["recipe"] = recipe;
   const std::string& reason =
       outcome.outcome == Outcome::filtered ? outcome.report.why_cpu : outcome.reason;
@@ -100,7 +102,8 @@ std::string json_line(const PictureOutcome& outcome, const std::string& recipe) 
     json["height"] = header.height;
     json["channels"] = header.channels;
     json["depth"] = name_of(header.depth);
-    json["pixels"] = std::int64_t{header.width} * header.height;
+    if (report.pictures > 1) json["pictures"] = report.pictures;
+    json["pixels"] = report.pixels;
     json["format"] = name_of(header.format);
     if (outcome.job->in != "-") json["bytes_in"] = outcome.in.size;
     json["bytes_out"] = outcome.out.size;
@@ -187,9 +190,11 @@ std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& ou
   const Header& header = report.header;
   const Shape shape = upright_shape(header);
   std::vector<std::string> lines{
-      "read " + outcome.job->in + ": " + std::to_string(shape.width) + "x" +
-          std::to_string(shape.height) + "x" + std::to_string(shape.channels) + " " +
-          std::string(name_of(shape.depth)) + ", " + shown_ms(report.ms.decode),
+      "read " + outcome.job->in + ": " +
+          (report.pictures > 1 ? std::to_string(report.pictures) + " pictures, the first " : "") +
+          std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
+          std::to_string(shape.channels) + " " + std::string(name_of(shape.depth)) + ", " +
+          shown_ms(report.ms.decode),
       describe(*batch.filter, batch.convolver)};
   lines.insert(lines.end(), report.details.begin(), report.details.end());
   lines.push_back("filtered in " + shown_ms(report.ms.filter) + ", preparation included");

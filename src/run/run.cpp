@@ -236,7 +236,7 @@ class Run : public JobEvents {
       totals_.bytes_read += picture.in.size;
       totals_.bytes_written += picture.out.size;
       totals_.through_gpu += report.codec == "gpu";
-      totals_.pixels += std::int64_t{report.header.width} * report.header.height;
+      totals_.pixels += report.pixels;
       totals_.ms += report.ms;
       totals_.device_ms += report.device_ms;
     } else {
@@ -266,7 +266,7 @@ class Run : public JobEvents {
 
 BatchPlan plan_batch(const Batch& batch) {
   BatchPlan plan;
-  plan.list = list_jobs(batch.selection, results_among_inputs(batch.selection));
+  plan.list = list_jobs(batch.selection, results_among_inputs(batch.selection), batch.read);
   std::vector<Job>& jobs = plan.list.jobs;
   plan.of_all_shards = jobs.size();
   if (batch.shard.count > 1)

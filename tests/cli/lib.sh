@@ -33,6 +33,10 @@ has_cuda() { convfilt list devices | grep '^ *cuda:0 ' >/dev/null; }
 need_cuda() { has_cuda || skip "$(convfilt list devices | sed -n 's/^ *cuda *none: //p')"; }
 need_no_cuda() { ! has_cuda || skip "this machine has a CUDA device"; }
 need_tool() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
+# Skips where there is no Python with these modules.
+need_python() {  # MODULE...
+  python3 -c "import $(printf "%s, " "$@")sys" 2>/dev/null || skip "there is no Python with $*"
+}
 need_root() { [ "$(id -u)" = 0 ] || skip "only root can do this"; }
 need_not_root() { [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null || skip "needs setpriv, to stop being root"; }
 

@@ -41,7 +41,7 @@ struct Read {
 };
 
 /// Reads as PictureReader does, `step` rows at a time; nothing where the file is refused. Samples
-/// that the codec does not set keep bytes of `fill`.
+/// that the codec does not set keep bytes of `fill`. Of several pictures it is the last one.
 std::optional<Read> read(Bytes bytes, const ReadOptions& options, int step, int fill) {
   FormatId format;
   if (!sniff(bytes.first(std::min(bytes.size(), kSniffedBytes)), &format)) return std::nullopt;
@@ -50,20 +50,25 @@ std::optional<Read> read(Bytes bytes, const ReadOptions& options, int step, int 
   const auto source = source_of(bytes);
   ReadContext context("'in'", options);
   try {
+    constexpr int kMostPictures = 20;
     const auto reader = codec->open(*source, context);
     const Header& header = reader->header();
-    require(header.orientation >= 1 && header.orientation <= 8, "an orientation of 1 to 8");
-    require(std::int64_t{header.width} * header.height <= options.max_pixels, "a size in limits");
-    Image image(header.width, header.height, header.channels, header.depth);
-    const PictureView<std::byte> all = image.view();
-    std::memset(all.data, fill, image.row_bytes() * std::size_t(all.height));
-    for (int y = 0; y < all.height; y += step) {
-      PictureView<std::byte> rows = all;
-      rows.data = all.row(y);
-      rows.height = std::min(step, all.height - y);
-      reader->read(rows);
-    }
-    if (!context.is_damaged()) reader->finish();
+    int pictures = 0;
+    Image image;
+    do {
+      require(header.orientation >= 1 && header.orientation <= 8, "an orientation of 1 to 8");
+      require(std::int64_t{header.width} * header.height <= options.max_pixels, "a size in limits");
+      image = Image(header.width, header.height, header.channels, header.depth);
+      const PictureView<std::byte> all = image.view();
+      std::memset(all.data, fill, image.row_bytes() * std::size_t(all.height));
+      for (int y = 0; y < all.height; y += step) {
+        PictureView<std::byte> rows = all;
+        rows.data = all.row(y);
+        rows.height = std::min(step, all.height - y);
+        reader->read(rows);
+      }
+      if (!context.is_damaged()) reader->finish();
+    } while (options.several == Several::all && ++pictures < kMostPictures && reader->next());
     return Read{header, std::move(image), context.is_damaged()};
   } catch (const IoError&) {
   } catch (const std::bad_alloc&) {
@@ -85,6 +90,7 @@ const Format* format_for(const Header& header) {
 std::vector<unsigned char> written(const Codec& codec, const Read& picture, Metadata metadata) {
   Header header = picture.header;
   header.orientation = header.pages = 1;
+  header.frame.reset();
   header.metadata = std::move(metadata);
   MemorySink sink;
   const auto writer = codec.create(sink, header, {});
@@ -180,6 +186,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ReadOptions last = lenient;
     last.page = taken->header.pages - 1;
     read(bytes, last, 16, 0);
+    ReadOptions all = lenient;
+    all.several = Several::all;
+    read(bytes, all, 16, 0);
   }
   return 0;
 }

@@ -20,19 +20,21 @@
 
 namespace convfilt {
 
+/// Whether other frames of an animation may be read than its first.
+inline bool reads_frames(const ReadOptions& options) {
+  return options.page.value_or(0) > 0 || (!options.page && options.several != Several::none);
+}
+
 inline std::int64_t samples_of(const Header& header) {
   return std::int64_t{header.width} * header.height * header.channels;
 }
 
-/// Reads the first picture of a file, and refuses --page.
+/// A reader of a file's first picture, or of the frames of an animation.
 class FirstPictureReader : public RowReader {
  protected:
   FirstPictureReader(ByteSource& source, ReadContext& context, FormatId format)
       : source_(source), context_(context) {
     header_.format = format;
-    if (context.options().page == 0) return;
-    context.fail("only the first picture of a " + std::string(name_of(format)) +
-                 " is read; leave out --page");
   }
 
   /// Refuses a file of which nothing is left; says whether --on-damage=warn helps.
@@ -69,6 +71,9 @@ class WholeReader : public FirstPictureReader {
   /// Row `y` of what was decoded, as the header describes it.
   virtual void copy_row(int y, std::byte* to) const = 0;
 
+  /// Has the next row be the first of the next picture.
+  void begin_again() { next_ = 0; }
+
   const std::int64_t file_bytes_;
   std::int64_t library_bytes_ = 0;  ///< beyond that while it decodes, measured with noise
 
@@ -97,6 +102,9 @@ class WholeWriter : public RowWriter {
   virtual void put_row(int y, const std::byte* from) {
     std::copy_n(from, image_.row_bytes(), image_.view().row(y));
   }
+
+  /// Has the next row be the first of the next picture.
+  void begin_again() { next_ = 0; }
 
   [[noreturn]] void fail(const std::string& why) const { fail_to_encode(header_, why); }
 

@@ -1,4 +1,4 @@
-/// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame.
+/// WebP by libwebp: lossy and lossless, with alpha, and animations.
 ///
 /// The format has no rows to be had one by one: a picture is decoded when its first rows are asked
 /// for, and encoded when its last are there.
@@ -15,6 +15,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/codecs/canvas.hpp"
 #include "src/picture/codecs/parts.hpp"
 
 namespace convfilt {
@@ -22,6 +23,7 @@ namespace {
 
 using Bytes = Metadata::Bytes;
 using View = std::span<const unsigned char>;
+using namespace std::string_view_literals;
 
 /// Why the container cannot be whole; empty when it may be.
 std::string damage_of(View file) {
@@ -60,12 +62,22 @@ class WebpReader : public WholeReader {
     read_container(features.has_animation);
   }
 
+  std::int64_t held_bytes() const override {
+    return WholeReader::held_bytes() + (demuxer_ ? bytes_of(header_) : 0);
+  }
+
+  bool next() override {
+    if (!begin_frame(number_ + 1)) return false;
+    header_.bytes_behind -= bytes_of(header_);
+    begin_again();
+    return true;
+  }
+
  private:
   void read_container(bool animated) {
     const WebPData data{file_.data(), file_.size()};
     WebPDemuxState state;
-    const std::unique_ptr<WebPDemuxer, Destroy<WebPDemuxDelete>> demuxer(
-        WebPDemuxPartial(&data, &state));
+    Demuxer demuxer(WebPDemuxPartial(&data, &state));
     if (!demuxer) return;
     header_.metadata.icc = chunk_of(demuxer.get(), "ICCP");
     header_.metadata.xmp = chunk_of(demuxer.get(), "XMP ");
@@ -75,18 +87,35 @@ class WebpReader : public WholeReader {
     if (!exif.empty()) header_.orientation = exif_orientation(exif);
     header_.metadata.exif = std::move(exif);
     if (!animated) return;
-    WebPIterator frame;
-    if (!WebPDemuxGetFrame(demuxer.get(), 1, &frame))
+    header_.channels = 4;
+    header_.pages = std::max(1, int(WebPDemuxGetI(demuxer.get(), WEBP_FF_FRAME_COUNT)));
+    header_.frame = Frame{int(WebPDemuxGetI(demuxer.get(), WEBP_FF_LOOP_COUNT))};
+    demuxer_ = std::move(demuxer);
+    if (!begin_frame(1))
       context_.fail("nothing of this WebP can be read: its first frame is not there");
-    // A frame may cover a part of the picture; the rest is clear.
-    frame_ = {frame.x_offset, frame.y_offset, frame.width, frame.height, true};
+    if (!reads_frames(context_.options())) return;
+    first_ = context_.first_page(header_.pages);
+    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
+    context_.check_memory(std::uint64_t(held_bytes()));
+  }
+
+  /// Frames count from 1. One may cover a part of the picture.
+  bool begin_frame(int number) {
+    WebPIterator frame;
+    if (!WebPDemuxGetFrame(demuxer_.get(), number, &frame)) return false;
+    number_ = number;
+    const bool clears = frame.dispose_method == WEBP_MUX_DISPOSE_BACKGROUND;
+    place_ = {frame.x_offset,
+              frame.y_offset,
+              frame.width,
+              frame.height,
+              frame.blend_method == WEBP_MUX_BLEND,
+              clears ? Disposal::clear : Disposal::keep};
+    header_.frame->time = frame.duration;
     bitstream_ = {frame.fragment.bytes, frame.fragment.size};
     check_head_of_frame(std::size_t(frame.fragment.bytes - file_.data()));
-    const int frames = frame.num_frames;
     WebPDemuxReleaseIterator(&frame);
-    header_.pages = std::max(1, frames);
-    header_.channels = 4;
-    if (frames > 1) context_.leaves_out("only the first frame of this animated WebP is read");
+    return true;
   }
 
   /// libwebp takes a frame's size from its coded picture, at `at`, and not from the 16 bytes before
@@ -97,33 +126,44 @@ class WebpReader : public WholeReader {
     const auto side = [&](std::size_t place) {
       return int(little_endian(file_, at - kHead + place) & 0xFFFFFF) + 1;
     };
-    if (side(kWidth) != frame_.width || side(kHeight) != frame_.height)
+    if (side(kWidth) != place_.width || side(kHeight) != place_.height)
       context_.damaged(data_damaged("a frame has another size than its head says"));
   }
 
   void copy_row(int y, std::byte* to) const override {
-    std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
+    if (canvas_.empty())
+      std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
+    else
+      canvas_.copy_row(y, header_.channels, to);
   }
 
   void decode() override {
-    if (frame_.part)
-      check_canvas(context_, header_, frame_.width, frame_.height);
-    else
+    if (!demuxer_) {
       context_.check_memory(std::uint64_t(bytes_of(header_)));
-    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
-    PictureView<std::byte> into = image_.view();
+      return decode_into(header_.width, header_.height);
+    }
+    check_canvas(context_, header_, place_.width, place_.height);
+    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, Depth::u8);
+    lay_frame();
+    for (; first_ > 0; --first_)
+      if (next()) lay_frame();
+  }
+
+  void lay_frame() {
+    if (place_.x < 0 || place_.y < 0 || place_.width < 1 || place_.height < 1 ||
+        place_.x + place_.width > header_.width || place_.y + place_.height > header_.height)
+      return context_.damaged(data_damaged("a frame lies outside the picture"));
+    decode_into(place_.width, place_.height);
+    canvas_.lay(std::as_const(image_).view(), place_);
+  }
+
+  void decode_into(int width, int height) {
+    image_ = Image(width, height, header_.channels, header_.depth);
+    const PictureView<std::byte> into = image_.view();
     // Rows that are not decoded are black. Where damage is refused there are none, and a header
     // that lies takes no memory.
-    if (frame_.part || !context_.options().refuse_damaged)
+    if (demuxer_ || !context_.options().refuse_damaged)
       for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image_.row_bytes());
-    if (frame_.part) {
-      if (frame_.x < 0 || frame_.y < 0 || frame_.width < 1 || frame_.height < 1 ||
-          frame_.x + frame_.width > into.width || frame_.y + frame_.height > into.height)
-        return context_.damaged(data_damaged("a frame lies outside the picture"));
-      into.data = into.row(frame_.y) + frame_.x * into.channels;
-      into.width = frame_.width;
-      into.height = frame_.height;
-    }
     auto* const pixels = reinterpret_cast<std::uint8_t*>(into.data);
     const std::size_t bytes = std::size_t(into.pitch) * std::size_t(into.height - 1) +
                               std::size_t(into.width * into.channels);
@@ -141,19 +181,22 @@ class WebpReader : public WholeReader {
     context_.damaged(status == VP8_STATUS_SUSPENDED ? ends_early(place) : data_damaged(place));
   }
 
+  using Demuxer = std::unique_ptr<WebPDemuxer, Destroy<WebPDemuxDelete>>;
+
   View file_, bitstream_;
-  Image image_;
+  Image image_;  ///< or a frame
   std::string damage_;
-  struct {
-    int x = 0, y = 0, width = 0, height = 0;
-    bool part = false;
-  } frame_;
+  Demuxer demuxer_;  ///< of an animation
+  Canvas canvas_;
+  FramePlace place_;
+  int number_ = 0;  ///< of the frame
+  int first_ = 0;   ///< frames before the one that is read first
 };
 
 class WebpWriter : public WholeWriter {
  public:
   WebpWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : WholeWriter(sink, header), quality_(options.quality) {
+      : WholeWriter(sink, header), quality_(options.quality), frame_(header.frame) {
     if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
       throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
                        " pixels a side, and the picture has " +
@@ -161,6 +204,13 @@ class WebpWriter : public WholeWriter {
                        "; write another format, such as png");
     }
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
+    if (frame_) begin_animation();
+  }
+
+  void next(const Header& header) override {
+    append_frame();
+    frame_ = header.frame;
+    begin_again();
   }
 
   /// libwebp's lossless encoder takes 30 bytes a pixel for noise, measured.
@@ -170,7 +220,67 @@ class WebpWriter : public WholeWriter {
   }
 
  private:
+  static constexpr std::size_t kHead = 12;  ///< "RIFF", the bytes that follow, "WEBP"
+
+  /// The container's beginning, whose length end_animation() sets.
+  void begin_animation() {
+    constexpr unsigned kAnimated = 2, kXmp = 4, kExif = 8, kAlpha = 16, kIcc = 32;
+    const Metadata& metadata = header_.metadata;
+    sink_.append(bytes_of("RIFF\0\0\0\0WEBP"sv));
+    Bytes extended, animation;
+    append_number(extended,
+                  kAnimated | (metadata.xmp.empty() ? 0 : kXmp) |
+                      (metadata.exif.empty() ? 0 : kExif) | (header_.channels == 4 ? kAlpha : 0) |
+                      (metadata.icc.empty() ? 0 : kIcc),
+                  4, true);
+    for (const int side : {header_.width, header_.height})
+      append_number(extended, std::uint64_t(side) - 1, 3, true);
+    append_chunk("VP8X", extended);
+    if (!metadata.icc.empty()) append_chunk("ICCP", metadata.icc);
+    append_number(animation, 0, 4, true);  // a clear background
+    append_number(animation, std::uint64_t(std::clamp(frame_->loops, 0, 65535)), 2, true);
+    append_chunk("ANIM", animation);
+  }
+
+  /// A frame covers the picture, and replaces the one before.
+  void append_frame() {
+    constexpr std::uint64_t kReplaces = 2, kLongest = 0xFFFFFF;
+    const std::uint64_t milliseconds =
+        (std::uint64_t(frame_->time) * 1000 + std::uint64_t(frame_->per_second) / 2) /
+        std::uint64_t(frame_->per_second);
+    Bytes frame(6);  // where it lies
+    for (const int side : {header_.width, header_.height})
+      append_number(frame, std::uint64_t(side) - 1, 3, true);
+    append_number(frame, std::min(milliseconds, kLongest), 3, true);
+    append_number(frame, kReplaces, 1, true);
+    // The chunks of the coded picture, without its own container.
+    const Bytes bitstream = encoded();
+    View chunks = View(bitstream).subspan(kHead);
+    if (starts_with(chunks, "VP8X")) chunks = chunks.subspan(8 + little_endian(chunks, 4));
+    frame.insert(frame.end(), chunks.begin(), chunks.end());
+    append_chunk("ANMF", frame);
+  }
+
+  void end_animation() {
+    append_frame();
+    if (!header_.metadata.exif.empty()) append_chunk("EXIF", header_.metadata.exif);
+    if (!header_.metadata.xmp.empty()) append_chunk("XMP ", header_.metadata.xmp);
+    if (sink_.size() - 8 > UINT32_MAX - 1) fail("an animated WebP holds at most 4 GiB");
+    Bytes length;
+    append_number(length, sink_.size() - 8, 4, true);
+    sink_.write(4, length);
+  }
+
+  void append_chunk(std::string_view name, View data) {
+    Bytes head(name.begin(), name.end());
+    append_number(head, data.size(), 4, true);
+    sink_.append(head);
+    sink_.append(data);
+    if (data.size() % 2) sink_.append(Bytes(1));
+  }
+
   void finish() override {
+    if (frame_) return end_animation();
     const Bytes bitstream = encoded();
     const Metadata& metadata = header_.metadata;
     if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
@@ -237,6 +347,7 @@ class WebpWriter : public WholeWriter {
   }
 
   std::optional<int> quality_;
+  std::optional<Frame> frame_;  ///< of an animation
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// GIF: the first picture of a file, on its logical screen. It is only read.
+/// GIF: the frames of a file on its logical screen. It is only read.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/picture/codecs/canvas.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
 
@@ -17,81 +18,109 @@ namespace {
 using Bytes = std::span<const unsigned char>;
 
 /// A picture on the screen.
-struct Frame {
-  int left = 0, top = 0, width = 0, height = 0;
+struct GifFrame {
+  FramePlace place;
+  int time = 0;          ///< hundredths of a second
   int transparent = -1;  ///< its index in the colours; -1 where there is none
   bool interlaced = false;
   Bytes colours;  ///< three bytes each
   Bytes data;     ///< the bits of the first codes, then blocks of codes
 };
 
-/// The contents of a file's blocks, without its pixels.
-struct Blocks {
+/// Walks over a file's blocks, from frame to frame. A file that ends before its trailer was cut.
+class Walk {
+ public:
+  explicit Walk(Bytes bytes) : bytes_(bytes) {
+    screen_width = word();
+    screen_height = word();
+    const unsigned flags = byte();
+    at_ += 2;  // background colour and aspect ratio
+    screen_colours_ = colours(flags);
+  }
+
+  /// The next frame; nothing behind the last one.
+  std::optional<GifFrame> next() {
+    constexpr unsigned kExtension = 0x21, kPicture = 0x2C, kTrailer = 0x3B;
+    GifFrame frame;
+    while (!is_cut) {
+      const unsigned kind = byte();
+      if (kind == kTrailer) {
+        if (!has_only_zeros(rest())) rubbish = rest().size();
+        return std::nullopt;
+      }
+      if (kind == kExtension) {
+        take_extension(frame);
+      } else if (kind == kPicture) {
+        frame.place.x = word();
+        frame.place.y = word();
+        frame.place.width = word();
+        frame.place.height = word();
+        const unsigned flags = byte();
+        frame.interlaced = flags & 0x40;
+        frame.colours = colours(flags);
+        if (frame.colours.empty()) frame.colours = screen_colours_;
+        frame.data = rest();
+        byte();  // the first code's length
+        skip_data();
+        return frame;
+      } else if (kind != 0) {  // zeros between blocks are common and mean nothing
+        is_cut = true;
+      }
+    }
+    return std::nullopt;
+  }
+
   int screen_width = 0, screen_height = 0;
-  Frame first;
-  int pictures = 0;
+  int loops = 1;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
-};
 
-/// Walks over all blocks. A file that ends before its trailer was cut.
-Blocks walk(Bytes bytes) {
-  constexpr unsigned kExtension = 0x21, kPicture = 0x2C, kTrailer = 0x3B, kGraphics = 0xF9;
-  std::size_t at = 6;  // behind the signature
-  Blocks blocks;
-  const auto byte = [&]() -> unsigned {
-    if (at < bytes.size()) return bytes[at++];
-    blocks.is_cut = true;
+ private:
+  unsigned byte() {
+    if (at_ < bytes_.size()) return bytes_[at_++];
+    is_cut = true;
     return 0;
-  };
-  const auto word = [&] {
+  }
+  int word() {
     const unsigned low = byte();
     return int(low | byte() << 8);
-  };
-  const auto rest = [&] { return bytes.subspan(std::min(at, bytes.size())); };
-  const auto colours = [&](unsigned flags) {
-    if (!(flags & 0x80)) return Bytes();
+  }
+  Bytes rest() const { return bytes_.subspan(std::min(at_, bytes_.size())); }
+  Bytes colours(unsigned flags) {
+    if (!(flags & 0x80)) return {};
     const std::size_t size = std::size_t{3} << ((flags & 7) + 1);
     const Bytes table = rest().first(std::min(size, rest().size()));
-    at += size;
+    at_ += size;
     return table;
-  };
-  const auto skip_data = [&] {
-    while (const unsigned length = byte()) at += length;
-  };
-  blocks.screen_width = word();
-  blocks.screen_height = word();
-  const unsigned screen_flags = byte();
-  at += 2;  // background colour and aspect ratio
-  const Bytes screen_colours = colours(screen_flags);
-  int transparent = -1;
-  while (!blocks.is_cut) {
-    const unsigned kind = byte();
-    if (kind == kTrailer) {
-      if (!has_only_zeros(rest())) blocks.rubbish = rest().size();
-      break;
-    }
-    if (kind == kExtension) {
-      const bool graphics = byte() == kGraphics;
-      if (graphics && at + 5 <= bytes.size() && bytes[at] == 4)
-        transparent = bytes[at + 1] & 1 ? bytes[at + 4] : -1;
-      skip_data();
-    } else if (kind == kPicture) {
-      Frame frame{word(), word(), word(), word(), transparent, false, {}, {}};
-      const unsigned flags = byte();
-      frame.interlaced = flags & 0x40;
-      frame.colours = colours(flags);
-      if (frame.colours.empty()) frame.colours = screen_colours;
-      frame.data = rest();
-      if (blocks.pictures++ == 0) blocks.first = frame;
-      byte();  // the first code's length
-      skip_data();
-    } else if (kind != 0) {  // zeros between blocks are common and mean nothing
-      blocks.is_cut = true;
-    }
   }
-  return blocks;
-}
+  void skip_data() {
+    while (const unsigned length = byte()) at_ += length;
+  }
+
+  void take_extension(GifFrame& frame) {
+    constexpr unsigned kGraphics = 0xF9, kApplication = 0xFF;
+    constexpr std::string_view kLoops = "\x0BNETSCAPE2.0\x03\x01";
+    const unsigned kind = byte();
+    const Bytes data = rest();
+    if (kind == kGraphics && data.size() >= 5 && data[0] == 4) {
+      constexpr Disposal kDisposals[] = {Disposal::keep, Disposal::keep, Disposal::clear,
+                                         Disposal::restore};
+      frame.transparent = data[1] & 1 ? data[4] : -1;
+      frame.place.disposal = kDisposals[std::min(data[1] >> 2 & 7, 3)];
+      frame.time = data[2] | data[3] << 8;
+    }
+    // It is repeated so often; 0 = without end.
+    if (kind == kApplication && starts_with(data, kLoops) && data.size() >= kLoops.size() + 2) {
+      const int repeats = int(little_endian(data, kLoops.size(), 2));
+      loops = repeats == 0 ? 0 : repeats + 1;
+    }
+    skip_data();
+  }
+
+  Bytes bytes_;
+  std::size_t at_ = 6;  ///< behind the signature
+  Bytes screen_colours_;
+};
 
 /// The codes of a picture, which lie in blocks, each with its length before it.
 class Codes {
@@ -186,67 +215,128 @@ class Strings {
 class GifReader : public WholeReader {
  public:
   GifReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source, context, FormatId::gif) {
-    const Blocks blocks = walk(context.whole(source));
-    if (blocks.pictures == 0) give_up(ends_early("no picture in it"));
-    frame_ = blocks.first;
+      : WholeReader(source, context, FormatId::gif), walk_(context.whole(source)) {
+    Walk all = walk_;
+    const auto first = walk_.next();
+    if (!first) give_up(ends_early("no picture in it"));
+    frame_ = *first;
+    header_.pages = 0;
+    bool clears = false;
+    while (const auto frame = all.next()) {
+      ++header_.pages;
+      clears |= frame->place.disposal == Disposal::clear;
+      largest_ = std::max(largest_, std::int64_t{frame->place.width} * frame->place.height);
+    }
     // Some writers give the screen no size, and mean the picture's.
-    const bool sized = blocks.screen_width > 0 && blocks.screen_height > 0;
-    header_.width = sized ? blocks.screen_width : frame_.left + frame_.width;
-    header_.height = sized ? blocks.screen_height : frame_.top + frame_.height;
-    const bool covered = frame_.left == 0 && frame_.top == 0 && frame_.width >= header_.width &&
-                         frame_.height >= header_.height;
-    header_.channels = covered && frame_.transparent < 0 ? 3 : 4;
+    const FramePlace& place = frame_.place;
+    const bool sized = all.screen_width > 0 && all.screen_height > 0;
+    header_.width = sized ? all.screen_width : place.x + place.width;
+    header_.height = sized ? all.screen_height : place.y + place.height;
+    const bool covered = place.x == 0 && place.y == 0 && place.width >= header_.width &&
+                         place.height >= header_.height;
+    is_animated_ = header_.pages > 1 && reads_frames(context.options());
+    header_.channels = covered && frame_.transparent < 0 && !(is_animated_ && clears) ? 3 : 4;
     context.check_size(header_.width, header_.height);
-    context.check_size(frame_.width, frame_.height);
-    check_canvas(context, header_, frame_.width, frame_.height);
-    if (blocks.is_cut)
+    context.check_size(place.width, place.height);
+    check_canvas(context, header_, place.width, place.height);
+    if (all.is_cut)
       context.damaged(
           ends_early("after " + std::to_string(source.size()) + " bytes, without an end mark"));
-    if (blocks.rubbish > 0) context.damaged(bytes_follow(blocks.rubbish));
-    if (blocks.pictures > 1) {
-      context.leaves_out("only the first of its " + std::to_string(blocks.pictures) +
-                         " pictures is read: it is an animated GIF");
-    }
+    if (all.rubbish > 0) context.damaged(bytes_follow(all.rubbish));
+    if (header_.pages > 1) header_.frame = Frame{all.loops, frame_.time, kTimesPerSecond};
+    if (!is_animated_) return;
+    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
+    first_ = context.first_page(header_.pages);
+    context.check_memory(std::uint64_t(held_bytes()));
   }
 
   std::int64_t held_bytes() const override {
-    return file_bytes_ + std::int64_t{frame_.width} * frame_.height;
+    const std::int64_t canvas = std::int64_t{header_.width} * header_.height * 4;
+    return file_bytes_ + (is_animated_ ? 2 * canvas + 5 * largest_
+                                       : std::int64_t{frame_.place.width} * frame_.place.height);
+  }
+
+  bool next() override {
+    const auto frame = walk_.next();
+    if (!frame) return false;
+    frame_ = *frame;
+    is_first_ = false;
+    header_.frame->time = frame_.time;
+    header_.bytes_behind -= bytes_of(header_);
+    begin_again();
+    return true;
   }
 
  protected:
   void decode() override {
-    if (frame_.colours.empty()) give_up("it has no table of colours");
+    if (!is_animated_) return decode_frame();
+    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, Depth::u8);
+    lay_frame();
+    for (; first_ > 0; --first_)
+      if (next()) lay_frame();
+  }
+
+  void copy_row(int y, std::byte* to) const override {
+    if (!canvas_.empty()) return canvas_.copy_row(y, header_.channels, to);
+    const FramePlace& place = frame_.place;
+    std::memset(to, 0, row_bytes(header_));
+    if (y >= place.y && y < place.y + place.height)
+      copy_colours(y - place.y, std::min(place.width, header_.width - place.x), header_.channels,
+                   to + std::ptrdiff_t(place.x) * header_.channels);
+  }
+
+ private:
+  static constexpr int kTimesPerSecond = 100;
+
+  void lay_frame() {
+    const FramePlace& place = frame_.place;
+    context_.check_size(place.width, place.height);
+    decode_frame();
+    Image image(place.width, place.height, 4, Depth::u8);
+    for (int y = 0; y < place.height; ++y) {
+      std::memset(image.view().row(y), 0, image.row_bytes());
+      copy_colours(y, place.width, 4, image.view().row(y));
+    }
+    canvas_.lay(std::as_const(image).view(), place);
+  }
+
+  void decode_frame() {
+    damage_.clear();
+    decoded_ = 0;
+    order_rows();
+    const FramePlace& place = frame_.place;
+    indices_.resize(std::size_t(place.width) * std::size_t(place.height));
     constexpr int kMostBits = 8;
     const int bits = frame_.data.empty() ? 0 : frame_.data.front();
+    if (frame_.colours.empty()) return lose_frame("it has no table of colours");
     if (bits < 1 || bits > kMostBits)
-      give_up(data_damaged("indices of " + std::to_string(bits) + " bits"));
-    order_rows();
-    indices_.resize(std::size_t(frame_.width) * std::size_t(frame_.height));
+      return lose_frame(data_damaged("indices of " + std::to_string(bits) + " bits"));
     take_codes(bits);
-    if (decoded_ < std::size_t(frame_.width)) give_up(damage_);
+    if (decoded_ < std::size_t(place.width)) return lose_frame(damage_);
     for (std::size_t row = 0; row < order_.size() && damage_.empty(); ++row) check_colours(row);
     if (!damage_.empty()) context_.damaged(damage_);
   }
 
-  void copy_row(int y, std::byte* to) const override {
-    const int channels = header_.channels;
-    std::memset(to, 0, std::size_t(header_.width) * std::size_t(channels));
-    const int row = y - frame_.top;
-    if (row < 0 || row >= frame_.height) return;
-    const std::size_t stored = stored_[std::size_t(row)], width = std::size_t(frame_.width);
+  /// Nothing of the frame can be read. Without the first one there is no picture.
+  void lose_frame(const std::string& why) {
+    if (is_first_) give_up(why);
+    context_.damaged(why);
+  }
+
+  /// Puts the colours of a row of the frame to where its first pixel lies; those that are clear or
+  /// lost stay.
+  void copy_colours(int row, int columns, int channels, std::byte* to) const {
+    const std::size_t stored = stored_[std::size_t(row)], width = std::size_t(frame_.place.width);
     if ((stored + 1) * width > decoded_) return;
     const unsigned char* from = indices_.data() + stored * width;
-    for (int x = 0; x < frame_.width && x + frame_.left < header_.width; ++x) {
+    for (int x = 0; x < columns; ++x, to += channels) {
       const std::size_t index = from[x];
       if (int(index) == frame_.transparent || index >= colours()) continue;
-      std::byte* pixel = to + std::ptrdiff_t(x + frame_.left) * channels;
-      for (std::size_t c = 0; c < 3; ++c) pixel[c] = std::byte{frame_.colours[3 * index + 2 - c]};
-      if (channels == 4) pixel[3] = std::byte{255};
+      for (std::size_t c = 0; c < 3; ++c) to[c] = std::byte{frame_.colours[3 * index + 2 - c]};
+      if (channels == 4) to[3] = std::byte{255};
     }
   }
 
- private:
   std::size_t colours() const { return frame_.colours.size() / 3; }
 
   /// Interlaced rows come in four passes.
@@ -254,9 +344,10 @@ class GifReader : public WholeReader {
     using Passes = std::vector<std::pair<int, int>>;  // first row, step
     const Passes passes =
         frame_.interlaced ? Passes{{0, 8}, {4, 8}, {2, 4}, {1, 2}} : Passes{{0, 1}};
-    stored_.resize(std::size_t(frame_.height));
+    order_.clear();
+    stored_.resize(std::size_t(frame_.place.height));
     for (const auto& [first, step] : passes) {
-      for (int row = first; row < frame_.height; row += step) {
+      for (int row = first; row < frame_.place.height; row += step) {
         stored_[std::size_t(row)] = order_.size();
         order_.push_back(row);
       }
@@ -266,8 +357,8 @@ class GifReader : public WholeReader {
   /// Notes the first damage, at an index of the picture.
   void note_damage(std::size_t index, const std::string& what) {
     if (!damage_.empty()) return;
-    const std::size_t stored = std::min(index / std::size_t(frame_.width), order_.size() - 1);
-    damage_ = data_damaged(row_text(order_[stored], frame_.height) + ": " + what);
+    const std::size_t stored = std::min(index / std::size_t(frame_.place.width), order_.size() - 1);
+    damage_ = data_damaged(row_text(order_[stored], frame_.place.height) + ": " + what);
   }
 
   void take_codes(int bits) {
@@ -294,7 +385,7 @@ class GifReader : public WholeReader {
   }
 
   void check_colours(std::size_t stored) {
-    const std::size_t width = std::size_t(frame_.width), begin = stored * width;
+    const std::size_t width = std::size_t(frame_.place.width), begin = stored * width;
     for (std::size_t i = begin; i < std::min(begin + width, decoded_); ++i) {
       const std::size_t index = indices_[i];
       if (index >= colours() && int(index) != frame_.transparent)
@@ -303,7 +394,13 @@ class GifReader : public WholeReader {
     }
   }
 
-  Frame frame_;
+  Walk walk_;  ///< behind the frame
+  GifFrame frame_;
+  bool is_first_ = true;
+  bool is_animated_ = false;            ///< several frames may be read
+  int first_ = 0;                       ///< frames before the one that is read first
+  std::int64_t largest_ = 0;            ///< pixels of a frame
+  Canvas canvas_;                       ///< of an animation
   std::vector<int> order_;              ///< the picture's rows as they are stored
   std::vector<std::size_t> stored_;     ///< and for each row, the place where it is
   std::vector<unsigned char> indices_;  ///< of the picture's pixels, by stored rows

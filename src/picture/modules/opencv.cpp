@@ -232,8 +232,8 @@ class OpencvWriter : public WholeWriter {
   /// colours for premultiplied.
   void mark_alpha_as_straight() {
     TiffArea order(true, false);  // as OpenCV writes it
-    add_entries(sink_, {order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, kTiffShort,
-                                                       EXTRASAMPLE_UNASSALPHA))});
+    add_entries(sink_, {{order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, kTiffShort,
+                                                        EXTRASAMPLE_UNASSALPHA))}});
   }
 
   Bytes encoded() const {

@@ -16,25 +16,25 @@ page() { # NEXT: a directory, whose pixels lie at byte 220; NEXT is where the ne
 { cat samples/rocket.jpg; printf 'a part behind the picture'; } >behind.jpg
 cp samples/camera.png one.png
 mkdir all; cp pages.tif behind.jpg one.png all/
-try blur pages.tif pages.tif --in-place
-try blur pages.tif pages.tif --in-place -q
+try blur pages.tif pages.tif --in-place --pages first
+try blur pages.tif pages.tif --in-place -q --pages first
 try blur pages.tif pages.tif --in-place -q --page 1
 ln -s pages.tif soft.tif; ln pages.tif hard.tif; mkdir folder; ln -s ../pages.tif folder/up.tif
 for out in ./pages.tif "$PWD/pages.tif" soft.tif hard.tif folder/up.tif; do
-  code=0; convfilt blur pages.tif "$out" --in-place -q 2>said || code=$?
+  code=0; convfilt blur pages.tif "$out" --in-place -q --pages first 2>said || code=$?
   [ $code = 1 ] || fail "$out: exit code $code"
   grep -q "^convfilt: cannot replace '.*' by a result that lacks a part of it (only the first of its 2 pictures is read); write to another file$" said || fail "$out: $(cat said)"
 done
-try blur - pages.tif --in-place -q <pages.tif
+try blur - pages.tif --in-place -q --pages first <pages.tif
 try blur behind.jpg behind.jpg --in-place -q --on-damage=warn
 try blur one.png one.png --in-place --loader=opencv
 same pages.tif all/pages.tif
 same behind.jpg all/behind.jpg
 # In a folder such pictures fail, and the others are replaced.
-try blur all all --in-place -q --on-damage=warn --threads 1
+try blur all all --in-place -q --on-damage=warn --threads 1 --pages first
 same pages.tif all/pages.tif
 same behind.jpg all/behind.jpg
 convfilt blur one.png blurred.png
 same blurred.png all/one.png
 # Another file takes it.
-try blur pages.tif first.tif
+try blur pages.tif first.png

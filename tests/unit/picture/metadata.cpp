@@ -497,7 +497,7 @@ TEST_CASE("TIFF metadata: BigTIFF") {
     long8(0);
     MemorySink sink;
     sink.append(file);
-    add_entries(sink, entries);
+    add_entries(sink, {entries});
 
     const auto source = source_of(sink.bytes());
     const TiffStructure structure(*source);

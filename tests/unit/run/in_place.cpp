@@ -130,10 +130,7 @@ void add_tiffs(std::vector<Case>& cases) {
   const std::vector<std::uint32_t> values(12, 7);
   for (const int pictures : {1, 2, 5}) {
     const TiffKind kind{.width = 4, .height = 3, .pictures = pictures};
-    cases.push_back({"pages", "tif", tiff(kind, values),
-                     pictures == 1 ? ""
-                                   : "only the first of its " + std::to_string(pictures) +
-                                         " pictures is read"});
+    cases.push_back({"pages", "tif", tiff(kind, values), ""});
   }
   const TiffKind mask{.width = 2, .height = 2, .samples = 3, .extra_samples = 0};
   cases.push_back(
@@ -146,11 +143,10 @@ void add_tiffs(std::vector<Case>& cases) {
   cases.push_back({"a subdirectory without a picture", "tif",
                    tiff_with(330, 4, 1, number(24, 4, true), Bytes(6, 0)), ""});
   const Bytes says_three = text(std::string("ImageJ=1.53\nimages=3\nslices=3\n", 31));
-  cases.push_back({"an ImageJ stack", "tif", tiff_with(270, 2, 31, says_three, Bytes(2 * 16, 80)),
-                   "only the first of the 3 planes of this ImageJ stack is read"});
+  cases.push_back(
+      {"an ImageJ stack", "tif", tiff_with(270, 2, 31, says_three, Bytes(2 * 16, 80)), ""});
   cases.push_back({"an ImageJ stack that is cut", "tif",
-                   tiff_with(270, 2, 31, says_three, Bytes(2 * 16 - 1, 80)),
-                   "only the first of the 3 planes of this ImageJ stack is read"});
+                   tiff_with(270, 2, 31, says_three, Bytes(2 * 16 - 1, 80)), ""});
   cases.push_back({"what was made of the first plane of one", "tif",
                    tiff_with(270, 2, 31, says_three, {}), ""});
   cases.push_back({"a volume", "tif", tiff_with(32997, 4, 1, number(3, 4, true), Bytes(2 * 16, 80)),
@@ -208,8 +204,7 @@ void add_others(std::vector<Case>& cases) {
           chunks + chunk("ANMF", Bytes(6, 0) + number(kWidth - 1, 3, true) +
                                      number(kHeight - 1, 3, true) + number(100, 4, true) + pixels);
     cases.push_back({"animated, of " + std::to_string(frames), "webp",
-                     chunk("RIFF", text("WEBP") + chunks),
-                     frames > 1 ? "only the first frame of this animated WebP is read" : ""});
+                     chunk("RIFF", text("WEBP") + chunks), ""});
   }
 
   for (const std::string extension : {"pgm", "pam", "pfm"}) {
@@ -221,8 +216,7 @@ void add_others(std::vector<Case>& cases) {
   if (writes("gif")) {
     const GifPicture picture = gif_picture(0, 0, 10, 8);
     cases.push_back({"plain", "gif", gif(10, 8, {picture}), ""});
-    cases.push_back({"animated", "gif", gif(10, 8, {picture, picture}),
-                     "only the first of its 2 pictures is read"});
+    cases.push_back({"animated", "gif", gif(10, 8, {picture, picture}), ""});
   }
   for (const std::string extension : {"heic", "avif"}) {
     if (!writes(extension)) continue;

@@ -236,11 +236,12 @@ void add_profile(View icc, Segments& segments) {
 }
 
 /// Readers join the resources of all segments, so that one of them may be split anywhere.
-void add_iptc(const Bytes& iptc, std::vector<Segment>& list) {
+void add_resources(const Metadata& metadata, std::vector<Segment>& list) {
   constexpr std::size_t kPart = kLargestPayload - kPhotoshop.size();
-  const Bytes resource = iptc_resource(iptc);
-  for (std::size_t at = 0; at < resource.size(); at += kPart)
-    list.push_back(segment_of(kApp13, {bytes_of(kPhotoshop), part_of(resource, at, kPart)}));
+  Bytes resources = metadata.iptc.empty() ? Bytes() : iptc_resource(metadata.iptc);
+  append(resources, metadata.paths);
+  for (std::size_t at = 0; at < resources.size(); at += kPart)
+    list.push_back(segment_of(kApp13, {bytes_of(kPhotoshop), part_of(resources, at, kPart)}));
 }
 
 /// CIPA DC-007: a directory has a value of 16 bytes for each picture.
@@ -300,6 +301,7 @@ Contents contents_of(const std::vector<Segment>& segments) {
     if (segment.marker == kComment) metadata.comments.push_back(segment.payload);
   }
   metadata.iptc = iptc_in(resources);
+  metadata.paths = paths_in(resources);
   if (!profile.empty()) {
     if (auto whole = joined_profile(profile))
       metadata.icc = std::move(*whole);
@@ -332,7 +334,7 @@ Segments segments_of(const Metadata& metadata) {
     segments.list.push_back(segment_of(kApp1, {bytes_of(kExif), metadata.exif}));
   }
   if (!metadata.xmp.empty()) add_packet(metadata.xmp, segments.list);
-  if (!metadata.iptc.empty()) add_iptc(metadata.iptc, segments.list);
+  add_resources(metadata, segments.list);
   if (!metadata.icc.empty()) add_profile(metadata.icc, segments);
   for (const Bytes& comment : metadata.comments) segments.list.push_back({kComment, comment});
   return segments;

@@ -160,11 +160,41 @@ void take(std::string_view type, View data, Taken& taken, Contents& contents) {
                              double(big_endian(data, 4)) / kInchesPerMetre};
     }
   } else if (type == "acTL") {
-    contents.animated = true;
+    contents.is_animated = true;
+    if (data.size() >= 8) contents.loops = int(std::min<std::uint64_t>(big_endian(data, 4), 65535));
+  } else if (type == "fcTL") {
+    const auto frame = frame_control(data);
+    if (!frame) return;
+    contents.clears |= frame->place.disposal == Disposal::clear;
+    if (contents.frames++ > 0) return;
+    contents.first = frame;
+    contents.begins_with_frame = contents.pixels_at == 0;
   }
 }
 
 }  // namespace
+
+std::optional<FrameControl> frame_control(View data) {
+  constexpr std::size_t kLength = 26;
+  if (data.size() < kLength) return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t count) {
+    return int(std::min<std::uint64_t>(big_endian(data, at, count), INT32_MAX));
+  };
+  FrameControl frame;
+  const bool is_first = number(0, 4) == 0;
+  const int disposal = number(24, 1);
+  frame.place = {number(12, 4),
+                 number(16, 4),
+                 number(4, 4),
+                 number(8, 4),
+                 number(25, 1) == 1,
+                 disposal == 1 || (disposal == 2 && is_first) ? Disposal::clear
+                 : disposal == 2                              ? Disposal::restore
+                                                              : Disposal::keep};
+  frame.time = number(20, 2);
+  if (const int per_second = number(22, 2); per_second > 0) frame.per_second = per_second;
+  return frame;
+}
 
 Contents contents_of(ByteSource& source) {
   constexpr std::uint64_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum

@@ -2,19 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "src/picture/bytes.hpp"
+#include "src/picture/codecs/canvas.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt::png {
 
+/// What a chunk says of a frame.
+struct FrameControl {
+  FramePlace place;
+  int time = 0, per_second = 100;
+};
+
+/// Nothing for a chunk that is too short.
+std::optional<FrameControl> frame_control(std::span<const unsigned char> data);
+
 struct Contents {
   Metadata metadata;
-  bool animated = false;
-  std::uint64_t pixels_at = 0;  ///< the offset of the first IDAT chunk; 0 where there is none
+  bool is_animated = false;
+  int frames = 0;                     ///< of the animation
+  int loops = 0;                      ///< 0 = without end
+  std::optional<FrameControl> first;  ///< of its first frame
+  bool begins_with_frame = false;     ///< the pixels that other programs show are the first frame
+  bool clears = false;                ///< a frame is cleared before the next
+  std::uint64_t pixels_at = 0;        ///< the offset of the first IDAT chunk; 0 where there is none
   std::string damage;  ///< why the file cannot be whole, with the place; empty when it may be
 };
 

@@ -25,6 +25,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/codecs/canvas.hpp"
 #include "src/picture/codecs/png/chunks.hpp"
 #include "src/picture/image.hpp"
 #ifdef CONVFILT_HAS_ISAL
@@ -85,9 +86,8 @@ struct LibpngReader {
 
 class PngReader : public FirstPictureReader, LibpngReader {
  public:
-  PngReader(ByteSource& source, ReadContext& context)
+  PngReader(ByteSource& source, ReadContext& context, const png::Contents& contents)
       : FirstPictureReader(source, context, FormatId::png), buffer_(kBufferBytes) {
-    const png::Contents contents = png::contents_of(source);
 #ifdef CONVFILT_HAS_ISAL
     if (contents.pixels_at > 0)
       stored_ = std::make_unique<png::StoredPixels>(source, contents.pixels_at);
@@ -203,8 +203,12 @@ class PngReader : public FirstPictureReader, LibpngReader {
     const bool grey = colour == PNG_COLOR_TYPE_GRAY;
     if (grey && key)
       context_.leaves_out("the transparent grey level of this PNG is read as opaque");
-    if (contents.animated)
+    if (contents.frames > 1 || (contents.frames == 1 && contents.begins_with_frame))
+      header_.pages = contents.frames;
+    else if (contents.is_animated)
       context_.leaves_out("only the first picture of this animated PNG is read");
+    if (contents.frames > 1)
+      header_.frame = Frame{contents.loops, contents.first->time, contents.first->per_second};
     header_.width = int(width);
     header_.height = int(height);
     header_.channels = grey ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
@@ -349,6 +353,142 @@ class PngReader : public FirstPictureReader, LibpngReader {
   Image all_;               ///< of an interlaced picture
 };
 
+/// The frames of an animation. Each becomes a PNG that PngReader decodes.
+class AnimatedPngReader : public WholeReader {
+ public:
+  AnimatedPngReader(ByteSource& source, ReadContext& context, const png::Contents& contents)
+      : WholeReader(source, context, FormatId::png), frame_(*contents.first) {
+    header_ = PngReader(source, context, contents).header();
+    const FramePlace& place = frame_.place;
+    const bool covers = place.x == 0 && place.y == 0 && place.width == header_.width &&
+                        place.height == header_.height;
+    if (!covers || contents.clears) header_.channels = 4;
+    if (!contents.begins_with_frame)
+      context.leaves_out("its still picture, which is no frame of its animation, is not read");
+    header_.bytes_behind = (header_.pages - 1) * convfilt::bytes_of(header_);
+    first_ = context.first_page(header_.pages);
+    context.check_memory(std::uint64_t(held_bytes()));
+  }
+
+  /// The canvas, what a frame restores, and a frame; and the frame's bytes.
+  std::int64_t held_bytes() const override {
+    constexpr std::int64_t kPictures = 3, kChannels = 4;
+    return file_bytes_ + kPictures * kChannels * std::int64_t{header_.width} * header_.height *
+                             std::int64_t(size_of(header_.depth));
+  }
+
+  bool next() override {
+    if (!find_frame()) return false;
+    header_.frame->time = frame_.time;
+    header_.frame->per_second = frame_.per_second;
+    header_.bytes_behind -= convfilt::bytes_of(header_);
+    begin_again();
+    return true;
+  }
+
+ private:
+  void decode() override {
+    if (canvas_.empty()) {
+      canvas_ = Canvas(header_.width, header_.height, header_.depth);
+      find_frame();
+    }
+    lay_frame();
+    for (; first_ > 0; --first_)
+      if (next()) lay_frame();
+  }
+
+  void copy_row(int y, std::byte* to) const override { canvas_.copy_row(y, header_.channels, to); }
+
+  /// Goes on to the chunk that begins the next frame, and keeps those that all frames need.
+  bool find_frame() {
+    while (const auto chunk = next_chunk()) {
+      if (chunk->type == "IHDR") head_ = chunk->data;
+      if (chunk->type == "PLTE" || chunk->type == "tRNS") shared_.push_back(*chunk);
+      const auto frame = chunk->type == "fcTL" ? png::frame_control(chunk->data) : std::nullopt;
+      if (!frame) continue;
+      frame_ = *frame;
+      return true;
+    }
+    return false;
+  }
+
+  void lay_frame() {
+    const FramePlace& place = frame_.place;
+    if (place.width < 1 || place.height < 1 || place.x > header_.width - place.width ||
+        place.y > header_.height - place.height)
+      return context_.damaged(data_damaged("a frame lies outside the picture"));
+    const Bytes png = png_of_frame();
+    const std::unique_ptr<ByteSource> source = source_of(png);
+    try {
+      PngReader reader(*source, context_, png::contents_of(*source));
+      const Header& header = reader.header();
+      Image image(header.width, header.height, header.channels, header.depth);
+      reader.read(image.view());
+      if (!context_.is_damaged()) reader.finish();
+      canvas_.lay(std::as_const(image).view(), place);
+    } catch (const IoError&) {
+      if (context_.options().refuse_damaged || !context_.is_damaged()) throw;
+    }
+  }
+
+  /// A file of the frame's pixels.
+  Bytes png_of_frame() {
+    MemorySink sink;
+    constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+    constexpr std::size_t kNumber = 4;  // bytes before a later frame's pixels
+    sink.append(kSignature);
+    Bytes head;
+    for (const int side : {frame_.place.width, frame_.place.height})
+      append_big_endian(head, std::uint64_t(side));
+    head.insert(head.end(), head_.begin() + std::ptrdiff_t(head.size()), head_.end());
+    png::append_chunk(sink, "IHDR", head);
+    bool has_begun = false;
+    while (true) {
+      const std::uint64_t before = at_;
+      const auto chunk = next_chunk();
+      const bool is_later = chunk && chunk->type == "fdAT" && chunk->data.size() >= kNumber;
+      if (chunk && !has_begun && (chunk->type == "PLTE" || chunk->type == "tRNS"))
+        shared_.push_back(*chunk);
+      if (is_later || (chunk && chunk->type == "IDAT")) {
+        if (!std::exchange(has_begun, true))
+          for (const Metadata::Chunk& shared : shared_)
+            png::append_chunk(sink, shared.type, shared.data);
+        png::append_chunk(sink, "IDAT", std::span(chunk->data).subspan(is_later ? kNumber : 0));
+      } else if (!chunk || chunk->type == "fcTL" || chunk->type == "IEND") {
+        at_ = before;
+        break;
+      }
+    }
+    png::append_chunk(sink, "IEND", {});
+    return sink.bytes();
+  }
+
+  std::optional<Metadata::Chunk> next_chunk() {
+    std::array<unsigned char, 8> head{};
+    if (source_.read(at_, head) < head.size()) return std::nullopt;
+    const std::uint64_t length = big_endian(head, 0);
+    if (length > source_.size() - at_) return std::nullopt;
+    Metadata::Chunk chunk{std::string(head.begin() + 4, head.end()), Bytes(std::size_t(length))};
+    if (source_.read(at_ + head.size(), chunk.data) < length) return std::nullopt;
+    at_ += length + 12;  // with its length, type and checksum
+    return chunk;
+  }
+
+  png::FrameControl frame_;
+  Canvas canvas_;
+  Bytes head_;                           ///< the file's IHDR
+  std::vector<Metadata::Chunk> shared_;  ///< that stand before the pixels of each frame
+  std::uint64_t at_ = 8;                 ///< behind the signature
+  int first_ = 0;                        ///< frames before the one that is read first
+};
+
+std::unique_ptr<RowReader> open_png(ByteSource& source, ReadContext& context) {
+  const png::Contents contents = png::contents_of(source);
+  if (contents.frames > 1 && reads_frames(context.options()))
+    return std::make_unique<AnimatedPngReader>(source, context, contents);
+  return std::make_unique<PngReader>(source, context, contents);
+}
+
 /// Adler-32, by which zlib's streams are checked.
 std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
 #ifdef CONVFILT_HAS_ISAL
@@ -457,6 +597,20 @@ class PngWriter : public RowWriter {
                                static_cast<unsigned char>(colour), 0, 0, 0});
     png::append_chunk(sink_, "IHDR", chunk);
     png::append_metadata(sink_, header.metadata);
+    if (!header.frame) return;
+    Bytes animation;
+    append_big_endian(animation, std::uint64_t(header.pages));
+    append_big_endian(animation, std::uint64_t(header.frame->loops));
+    animation_at_ = sink_.size();
+    png::append_chunk(sink_, "acTL", animation);
+    append_frame();
+  }
+
+  void next(const Header& header) override {
+    end_pixels();
+    header_.frame = header.frame;
+    ++frames_;
+    append_frame();
   }
 
   int rows_at_a_time() const override {
@@ -493,29 +647,72 @@ class PngWriter : public RowWriter {
       encoded.bytes.insert(encoded.bytes.begin(), {0x78, 0x01});
       started_ = true;
     }
-    png::append_chunk(sink_, "IDAT", encoded.bytes);
+    append_pixels(encoded.bytes);
     checksum_ =
         std::uint32_t(adler32_combine(checksum_, encoded.checksum, z_off_t(encoded.length)));
   }
 
   void finish() override {
-    Bytes end = {0x03, 0x00};  // an empty last block
-    append_big_endian(end, checksum_);
-    png::append_chunk(sink_, "IDAT", end);
+    end_pixels();
     png::append_chunk(sink_, "IEND", {});
+    // A file that was cut has fewer frames than it says.
+    if (!header_.frame || frames_ == header_.pages) return;
+    MemorySink animation;
+    Bytes data;
+    append_big_endian(data, std::uint64_t(frames_));
+    append_big_endian(data, std::uint64_t(header_.frame->loops));
+    png::append_chunk(animation, "acTL", data);
+    sink_.write(animation_at_, animation.bytes());
   }
 
  private:
+  /// The time and place of a frame, which covers the picture and replaces the one before.
+  void append_frame() {
+    constexpr int kMost = 65535;
+    Frame frame = *header_.frame;
+    while (frame.time > kMost && frame.per_second > 1) {
+      frame.time = (frame.time + 5) / 10;
+      frame.per_second = (frame.per_second + 5) / 10;
+    }
+    Bytes control;
+    append_big_endian(control, number_++);
+    for (const int side : {header_.width, header_.height, 0, 0})
+      append_big_endian(control, std::uint64_t(side));
+    append_big_endian(control, std::uint64_t(std::min(frame.time, kMost)), 2);
+    append_big_endian(control, std::uint64_t(frame.per_second), 2);
+    append_big_endian(control, 0, 2);  // disposal and blending
+    png::append_chunk(sink_, "fcTL", control);
+  }
+
+  void append_pixels(const Bytes& bytes) {
+    if (frames_ == 1) return png::append_chunk(sink_, "IDAT", bytes);
+    Bytes numbered;
+    append_big_endian(numbered, number_++);
+    numbered.insert(numbered.end(), bytes.begin(), bytes.end());
+    png::append_chunk(sink_, "fdAT", numbered);
+  }
+
+  void end_pixels() {
+    Bytes end = {0x03, 0x00};  // an empty last block
+    append_big_endian(end, checksum_);
+    append_pixels(end);
+    checksum_ = checksum_of({});
+    started_ = false;
+  }
+
   ByteSink& sink_;
   Header header_;
   int level_;
   std::size_t row_;  ///< bytes
   std::uint32_t checksum_;
   bool started_ = false;
+  int frames_ = 1;                  ///< of an animation, this one included
+  std::uint32_t number_ = 0;        ///< of the next chunk about frames
+  std::uint64_t animation_at_ = 0;  ///< where the number of frames stands
 };
 
 }  // namespace
 
-const Codec kPngCodec{open_with<PngReader>, create_with<PngWriter>};
+const Codec kPngCodec{open_png, create_with<PngWriter>};
 
 }  // namespace convfilt

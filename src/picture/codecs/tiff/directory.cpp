@@ -135,9 +135,15 @@ TiffArea::TiffArea(bool little, bool big, std::vector<unsigned char> begin)
   next_ = bytes_.size();
 }
 
+TiffArea::TiffArea(bool little, bool big, std::uint64_t at)
+    : little_(little), big_(big), begin_(at + at % 2) {
+  if (at == 0) bytes_.resize(header_size());
+  next_ = bytes_.size();
+}
+
 bool TiffArea::keep_at(std::uint64_t at, std::span<const unsigned char> bytes) {
   constexpr std::uint64_t kFarthest = 1 << 16;  // what lies farther would make a large gap
-  if (at < header_size() || at > kFarthest || next_ != header_size()) return false;
+  if (begin_ != 0 || at < header_size() || at > kFarthest || next_ != header_size()) return false;
   kept_at_ = std::size_t(at);
   kept_end_ = kept_at_ + bytes.size();
   bytes_.resize(std::max(bytes_.size(), kept_end_));
@@ -152,7 +158,7 @@ std::uint64_t TiffArea::add(std::span<const unsigned char> bytes) {
   next_ += bytes.size();
   bytes_.resize(std::max(bytes_.size(), next_));
   std::copy(bytes.begin(), bytes.end(), bytes_.begin() + std::ptrdiff_t(at));
-  return at;
+  return begin_ + at;
 }
 
 void TiffArea::append_number(std::vector<unsigned char>& to, std::uint64_t number,
@@ -199,33 +205,42 @@ std::uint64_t TiffArea::add_directory(std::vector<TiffValue> values) {
   return add(directory);
 }
 
-void add_entries(ByteSink& tiff, const std::vector<std::vector<unsigned char>>& entries) {
-  if (entries.empty()) return;
+void add_entries(ByteSink& tiff, const std::vector<TiffEntries>& directories) {
+  if (std::ranges::all_of(directories, &TiffEntries::empty)) return;
   const TiffStructure structure(tiff);
-  const auto directory = structure.first_directory();
-  if (!directory) throw IoError("the TIFF that was written cannot be read back");
-
-  std::map<std::uint64_t, std::vector<unsigned char>> by_tag;
-  for (const auto& entry : entries) by_tag[structure.number_in(std::span(entry).first(2))] = entry;
-  const std::size_t entry_size = structure.big() ? 20 : 12, count_size = structure.big() ? 8 : 2;
-  for (std::uint64_t at = directory->begin + count_size; at < directory->next_at;
-       at += entry_size) {
-    std::vector<unsigned char> entry(entry_size);
-    tiff.read(at, entry);
-    by_tag[structure.number_in(std::span(entry).first(2))] = entry;
+  const TiffArea area(structure.little(), structure.big());
+  const std::size_t word = structure.big() ? 8 : 4, entry_size = 4 + 2 * word,
+                    count_size = structure.big() ? 8 : 2;
+  std::uint64_t pointer_at = word, next = structure.first();
+  for (const TiffEntries& entries : directories) {
+    const auto directory = next == 0 ? std::nullopt : structure.directory(next);
+    if (!directory) throw IoError("the TIFF that was written cannot be read back");
+    next = directory->next;
+    if (entries.empty()) {
+      pointer_at = directory->next_at;
+      continue;
+    }
+    std::map<std::uint64_t, std::vector<unsigned char>> by_tag;
+    for (const auto& entry : entries)
+      by_tag[structure.number_in(std::span(entry).first(2))] = entry;
+    for (std::uint64_t at = directory->begin + count_size; at < directory->next_at;
+         at += entry_size) {
+      std::vector<unsigned char> entry(entry_size);
+      tiff.read(at, entry);
+      by_tag[structure.number_in(std::span(entry).first(2))] = entry;
+    }
+    std::vector<unsigned char> bytes, pointer;
+    area.append_number(bytes, by_tag.size(), count_size);
+    for (const auto& [tag, entry] : by_tag) bytes.insert(bytes.end(), entry.begin(), entry.end());
+    area.append_number(bytes, next, word);
+    const std::uint64_t at = tiff.size() + tiff.size() % 2;
+    if (!structure.big() && at + bytes.size() > UINT32_MAX)
+      throw IoError("the TIFF grew beyond 4 GiB");
+    tiff.write(at, bytes);
+    area.append_number(pointer, at, word);
+    tiff.write(pointer_at, pointer);
+    pointer_at = at + bytes.size() - word;
   }
-
-  TiffArea area(structure.little(), structure.big());
-  std::vector<unsigned char> bytes, pointer;
-  area.append_number(bytes, by_tag.size(), count_size);
-  for (const auto& [tag, entry] : by_tag) bytes.insert(bytes.end(), entry.begin(), entry.end());
-  bytes.insert(bytes.end(), structure.big() ? 8 : 4, 0);  // no further directory
-  const std::uint64_t at = tiff.size() + tiff.size() % 2;
-  if (!structure.big() && at + bytes.size() > UINT32_MAX)
-    throw IoError("the TIFF grew beyond 4 GiB");
-  tiff.write(at, bytes);
-  area.append_number(pointer, at, structure.big() ? 8 : 4);
-  tiff.write(structure.big() ? 8 : 4, pointer);
 }
 
 }  // namespace convfilt

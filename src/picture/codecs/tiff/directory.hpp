@@ -99,9 +99,13 @@ struct TiffValue {
 /// the header, unless it begins with bytes of such a file.
 class TiffArea {
  public:
-  TiffArea(bool little, bool big, std::vector<unsigned char> begin = {});
+  TiffArea(bool little, bool big, std::vector<unsigned char> begin);
+
+  /// A later part of a file, from this offset on, or its beginning if that is 0.
+  TiffArea(bool little, bool big, std::uint64_t at = 0);
 
   bool little() const { return little_; }
+  std::uint64_t begin() const { return begin_; }
   std::size_t header_size() const { return big_ ? 16 : 8; }
 
   /// Puts bytes at this place, which nothing else takes then. Only one such piece is possible, and
@@ -126,14 +130,17 @@ class TiffArea {
 
  private:
   bool little_, big_;
+  std::uint64_t begin_ = 0;  ///< the offset of the first byte
   std::vector<unsigned char> bytes_;
   std::size_t next_;                        ///< the next free place
   std::size_t kept_at_ = 0, kept_end_ = 0;  ///< what keep_at() put
 };
 
-/// Adds entries, as TiffArea::entry() makes them, to the first directory of a finished TIFF.
-/// Entries that the directory has already stay. The directory moves to the end of the file. Throws
-/// IoError.
-void add_entries(ByteSink& tiff, const std::vector<std::vector<unsigned char>>& entries);
+/// Entries, as TiffArea::entry() makes them.
+using TiffEntries = std::vector<std::vector<unsigned char>>;
+
+/// Adds entries to the directories of a finished TIFF, from the first on. Entries that a directory
+/// has already stay. Directories that get entries move to the end of the file. Throws IoError.
+void add_entries(ByteSink& tiff, const std::vector<TiffEntries>& directories);
 
 }  // namespace convfilt

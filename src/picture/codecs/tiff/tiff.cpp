@@ -27,9 +27,11 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/tags.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 
@@ -218,10 +220,12 @@ struct Input {
   ByteSource& source;
   ReadContext& context;
   std::uint64_t directory;
+  std::uint64_t shift;  ///< bytes from the first plane of a stack to the one that is read
   std::uint64_t most_memory;
   std::map<std::uint64_t, unsigned char> patches;
   std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
   std::uint64_t largest_strile = 0;   ///< bytes of a strip or tile as it stands in the file
+  std::uint64_t striles = 0;          ///< whose places the directory tells
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
@@ -254,6 +258,14 @@ struct Input {
     return opened;
   }
 };
+
+/// Whether a file was written without a strip or tile that holds zeros alone.
+bool is_sparse(OpenTiff& opened, const Input& input, std::uint32_t strile) {
+  const bool is_nowhere = strile < input.striles && TIFFGetStrileOffset(opened.tiff, strile) == 0 &&
+                          TIFFGetStrileByteCount(opened.tiff, strile) == 0;
+  opened.rethrow();
+  return is_nowhere && opened.complaint.empty();
+}
 
 /// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
 bool check_place(OpenTiff& opened, const Input& input, std::uint32_t strile,
@@ -329,6 +341,7 @@ class Strips {
     strip_ = std::uint32_t(y / layout_.strile_height) + std::uint32_t(plane_) * strips;
     if (y == first) begin_strip(y);
     if (y >= lost_from_ && y < lost_end_) return nullptr;
+    if (is_sparse_) return buffer_.get();
     if (way_ == Way::copy) return copied(y, first);
     if (way_ == Way::whole && !by_rows_) return buffer_.get() + row_bytes_ * std::size_t(y - first);
     const int done =
@@ -369,7 +382,9 @@ class Strips {
     by_rows_ = false;
     copied_end_ = y;
     const std::string place = place_of(layout_, y, strip_);
-    if (way_ == Way::copy) return;  // each row's bytes are checked as it is copied
+    is_sparse_ = is_sparse(*opened_, input_, strip_);
+    if (is_sparse_) std::memset(buffer_.get(), 0, row_bytes_);
+    if (way_ == Way::copy || is_sparse_) return;  // each row's bytes are checked as it is copied
     if (!check_place(*opened_, input_, strip_, place)) return lose_from(y);
     if (way_ != Way::whole) return;
     const std::size_t bytes = row_bytes_ * std::size_t(end_of_strip(y) - y);
@@ -387,7 +402,8 @@ class Strips {
     if (y >= copied_end_) {
       const int most = int(std::max<std::size_t>(1, kMiB / row_bytes_));
       const int rows = std::min(most, end_of_strip(y) - y);
-      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff, strip_);
+      std::uint64_t at = TIFFGetStrileOffset(opened_->tiff, strip_);
+      if (at != 0) at += input_.shift;
       const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff, strip_);
       opened_->check(input_.context, place_of(layout_, y, strip_));
       const std::uint64_t skipped = row_bytes_ * std::uint64_t(y - first);
@@ -438,6 +454,7 @@ class Strips {
   std::unique_ptr<unsigned char[]> buffer_;
   std::uint32_t strip_ = 0;
   bool by_rows_ = false;                  ///< this strip only
+  bool is_sparse_ = false;                ///< the same
   int lost_from_ = 0, lost_end_ = 0;      ///< rows without pixels
   int copied_from_ = 0, copied_end_ = 0;  ///< rows in the buffer
 };
@@ -775,6 +792,10 @@ class TileRows : public BandRows {
     const std::uint32_t tile = TIFFComputeTile(opened_->tiff, std::uint32_t(x), std::uint32_t(y), 0,
                                                std::uint16_t(sample));
     const std::string place = place_of(layout_, y, tile);
+    if (is_sparse(*opened_, input_, tile)) {
+      std::memset(into, 0, tile_bytes_);
+      return true;
+    }
     if (!check_place(*opened_, input_, tile, place)) return false;
     const tmsize_t got = TIFFReadEncodedTile(opened_->tiff, tile, into, tmsize_t(tile_bytes_));
     return check_decoded(*opened_, input_, place, got == tmsize_t(tile_bytes_));
@@ -1072,56 +1093,37 @@ std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
   return Metadata::Resolution{x * factor, y * factor};
 }
 
+/// A picture of a file.
+struct Page {
+  std::uint64_t directory = 0;
+  std::uint64_t described_by = 0;  ///< the directory that has its metadata
+  std::uint64_t shift = 0;         ///< of Input
+  bool is_lesser = false;          ///< a smaller copy of another, or a mask for it
+};
+
 /// Bytes that no directory points to are no damage: a TIFF may hold anything anywhere, behind its
 /// last strip, too.
 class TiffReader : public RowReader {
  public:
-  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}, 0} {
-    const TiffStructure file(source);
-    if (!file.valid()) {
+  TiffReader(ByteSource& source, ReadContext& context)
+      : file_(source), input_{source, context, 0, 0, 0, {}, {}, 0} {
+    if (!file_.valid()) {
       context.damaged(ends_early("its directory points beyond the end"));
       context.fail("nothing of this TIFF can be read: its directory is missing");
     }
-    choose_page(pages_of(file, context));
-    const auto directory = file.directory(input_.directory);
-
-    // libtiff may take as much as the file and its pixels need, of any depth.
-    const auto side = [&](std::uint16_t tag) {
-      return std::min<std::uint64_t>(file.number(directory->find(tag)).value_or(0), INT64_MAX);
-    };
-    const std::uint64_t width = side(TIFFTAG_IMAGEWIDTH), height = side(TIFFTAG_IMAGELENGTH);
-    context.check_size(std::int64_t(width), std::int64_t(height));
-    constexpr std::uint64_t kBytesOfPixel = 32;
-    input_.most_memory = 256 * kMiB + source.size() + width * height * kBytesOfPixel;
-
-    const auto opened = input_.open();
-    TIFF* tiff = opened->tiff;
-    layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
-    // libtiff takes indices of a palette that is missing, or too short, for grey levels.
-    if (layout_.colour == Colour::grey &&
-        file.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
-      context.damaged("its header is damaged (it has no palette of " +
-                      std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
-    fill_header(tiff);
-    header_.metadata = metadata_of(file, *directory);
-    header_.metadata.resolution = resolution_of(tiff);
-    leave_out_foreign_profile();
-    find_parts(file, *directory);
-
-    const bool copied =
-        !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
-    if (!context.options().refuse_damaged && !copied) {
-      const auto striles = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
-      shorten_striles(file, *directory, striles, input_);
+    for (const std::uint64_t at : pages_of(file_, context)) add_page(at);
+    if (pages_.empty()) context.fail("nothing of this TIFF can be read: its directory is missing");
+    if (!context.options().page) leave_out_lesser();
+    if (pages_.size() == 1) {
+      open();
+      add_planes();
     }
-    input_.largest_strile = largest_strile(file, *directory, source);
-    if (layout_.colour == Colour::by_libtiff)
-      rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
-    else if (layout_.tiled)
-      rows_ = std::make_unique<TileRows>(input_, layout_, header_);
-    else
-      rows_ = std::make_unique<StripRows>(input_, layout_, header_);
-    context.check_plausible(header_, rows_->held_bytes(), source.size());
+    page_ = std::size_t(context.first_page(int(pages_.size())));
+    header_.pages = int(pages_.size());
+    if (context.options().several == Several::all)
+      for (const Page& page : std::span(pages_).subspan(page_ + 1))
+        header_.bytes_behind += bytes_of_rows(page);
+    if (!rows_ || page_ > 0) open();
   }
 
   std::int64_t held_bytes() const override { return std::int64_t(rows_->held_bytes()); }
@@ -1130,49 +1132,187 @@ class TiffReader : public RowReader {
     for (int y = 0; y < rows.height; ++y) rows_->next(next_row_++, rows.row(y));
   }
 
+  bool next() override {
+    if (++page_ == pages_.size()) return false;
+    header_.bytes_behind -= bytes_of_rows(pages_[page_]);
+    open();
+    return true;
+  }
+
  private:
-  void choose_page(const std::vector<std::uint64_t>& pages) {
-    ReadContext& context = input_.context;
-    const int page = context.options().page, count = int(pages.size());
-    if (count == 0) context.fail("nothing of this TIFF can be read: its directory is missing");
-    if (page >= count || page < 0) {
-      context.fail("it has no page " + std::to_string(page) + "; --page counts from 0, and there " +
-                   (count == 1 ? "is 1" : "are " + std::to_string(count)));
+  /// Adds the page of a directory. Where that has a small copy of a picture below it, as a DNG has,
+  /// the picture is the page.
+  void add_page(std::uint64_t at) {
+    const auto directory = file_.directory(at);
+    const std::uint64_t kind = kind_of(*directory);
+    Page page{at, at, 0, (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0};
+    std::uint64_t most = 0;
+    if (kind & FILETYPE_REDUCEDIMAGE) {
+      for (const std::uint64_t below : below_of(*directory)) {
+        const auto other = file_.directory(below);
+        const std::uint64_t pixels =
+            other ? number(*other, TIFFTAG_IMAGEWIDTH) * number(*other, TIFFTAG_IMAGELENGTH) : 0;
+        if (pixels <= most || kind_of(*other) & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) continue;
+        most = pixels;
+        page = {below, at, 0, false};
+      }
     }
-    const std::string others = " of its " + std::to_string(count) + " pictures is read";
-    if (count > 1 && page == 0)
-      context.leaves_out("only the first" + others, "; --page N takes another");
-    else if (count > 1)
-      context.leaves_out_as_asked("only page " + std::to_string(page) + others);
-    input_.directory = pages[std::size_t(page)];
-    header_.pages = count;
+    lesser_ += page.directory != at;
+    pages_.push_back(page);
+  }
+
+  /// NewSubfileType, or what the older tag says.
+  std::uint64_t kind_of(const TiffDirectory& directory) const {
+    const bool is_reduced = number(directory, TIFFTAG_OSUBFILETYPE) == OFILETYPE_REDUCEDIMAGE;
+    return number(directory, TIFFTAG_SUBFILETYPE) | (is_reduced ? FILETYPE_REDUCEDIMAGE : 0);
+  }
+
+  std::uint64_t number(const TiffDirectory& directory, std::uint16_t tag,
+                       std::uint64_t otherwise = 0) const {
+    constexpr std::uint64_t kMost = INT32_MAX;
+    return std::min(file_.number(directory.find(tag)).value_or(otherwise), kMost);
+  }
+
+  std::vector<std::uint64_t> below_of(const TiffDirectory& directory) const {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
+    return file_.numbers(directory.find(TIFFTAG_SUBIFD), kMostBytes);
+  }
+
+  /// Smaller copies and masks are no pages, unless there is nothing else.
+  void leave_out_lesser() {
+    const auto lesser = std::ranges::count(pages_, true, &Page::is_lesser);
+    if (std::size_t(lesser) < pages_.size()) {
+      std::erase_if(pages_, [](const Page& page) { return page.is_lesser; });
+      lesser_ += int(lesser);
+    }
+    if (lesser_ > 0)
+      input_.context.leaves_out("smaller copies of its picture, or masks for it, are not read (" +
+                                std::to_string(lesser_) + ")");
+  }
+
+  /// The planes of an ImageJ stack lie behind the first, which has the only directory.
+  void add_planes() {
+    const std::uint64_t planes = is_raw(input_.open()->tiff, layout_)
+                                     ? imagej_planes(*file_.directory(input_.directory))
+                                     : 0;
+    for (std::uint64_t plane = 1; plane < planes; ++plane) {
+      pages_.push_back(pages_.front());
+      pages_.back().shift = plane * plane_bytes();
+    }
+  }
+
+  /// Bytes of a plane as the file stores it without compression.
+  std::uint64_t plane_bytes() const {
+    return layout_.row_bytes(layout_.width) * std::uint64_t(layout_.height) *
+           std::uint64_t(layout_.separate ? layout_.samples : 1);
+  }
+
+  /// About.
+  std::int64_t bytes_of_rows(const Page& page) const {
+    const auto directory = file_.directory(page.directory);
+    const std::uint64_t bits = number(*directory, TIFFTAG_BITSPERSAMPLE, 1);
+    const bool has_palette = directory->find(TIFFTAG_COLORMAP);
+    const std::uint64_t samples =
+        has_palette ? 3
+                    : std::min<std::uint64_t>(4, number(*directory, TIFFTAG_SAMPLESPERPIXEL, 1));
+    return std::int64_t(double(number(*directory, TIFFTAG_IMAGEWIDTH)) *
+                        double(number(*directory, TIFFTAG_IMAGELENGTH)) * double(samples) *
+                        (bits <= 8    ? 1
+                         : bits <= 16 ? 2
+                                      : 4));
+  }
+
+  /// Reads the header of the page.
+  void open() {
+    ReadContext& context = input_.context;
+    const Page& page = pages_[page_];
+    rows_.reset();
+    next_row_ = 0;
+    input_.directory = page.directory;
+    input_.shift = page.shift;
+    input_.patches.clear();
+    input_.striles = 0;
+    input_.shortened.clear();
+    const auto directory = file_.directory(page.directory);
+    for (const std::uint16_t tag : {TIFFTAG_STRIPOFFSETS, TIFFTAG_TILEOFFSETS})
+      if (const TiffEntry* places = directory->find(tag)) input_.striles = places->count;
+
+    // libtiff may take as much as the file and its pixels need, of any depth.
+    const auto side = [&](std::uint16_t tag) {
+      return std::min<std::uint64_t>(file_.number(directory->find(tag)).value_or(0), INT64_MAX);
+    };
+    const std::uint64_t width = side(TIFFTAG_IMAGEWIDTH), height = side(TIFFTAG_IMAGELENGTH);
+    context.check_size(std::int64_t(width), std::int64_t(height));
+    constexpr std::uint64_t kBytesOfPixel = 32;
+    input_.most_memory = 256 * kMiB + input_.source.size() + width * height * kBytesOfPixel;
+
+    const auto opened = input_.open();
+    TIFF* tiff = opened->tiff;
+    layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
+    // libtiff takes indices of a palette that is missing, or too short, for grey levels.
+    if (layout_.colour == Colour::grey &&
+        file_.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
+      context.damaged("its header is damaged (it has no palette of " +
+                      std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
+    fill_header(tiff);
+    const auto described_by = file_.directory(page.described_by);
+    header_.metadata = metadata_of(file_, *described_by);
+    header_.metadata.resolution = resolution_of(tiff);
+    if (page.described_by != page.directory) {
+      const std::uint64_t orientation = number(*described_by, TIFFTAG_ORIENTATION, 1);
+      if (!directory->find(TIFFTAG_ORIENTATION) && orientation >= 1 && orientation <= 8)
+        header_.orientation = int(orientation);
+      if (header_.metadata.icc.empty()) header_.metadata.icc = metadata_of(file_, *directory).icc;
+    }
+    // The text describes the stack, and stays with its first picture.
+    if (page.shift > 0 && !context.options().page)
+      header_.metadata.exif = without_description(header_.metadata.exif);
+    leave_out_foreign_profile();
+    find_parts(*directory);
+
+    const bool copied =
+        !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
+    if (!context.options().refuse_damaged && !copied) {
+      const auto striles = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+      shorten_striles(file_, *directory, striles, input_);
+    }
+    input_.largest_strile = largest_strile(file_, *directory, input_.source);
+    if (layout_.colour == Colour::by_libtiff)
+      rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
+    else if (layout_.tiled)
+      rows_ = std::make_unique<TileRows>(input_, layout_, header_);
+    else
+      rows_ = std::make_unique<StripRows>(input_, layout_, header_);
+    context.check_plausible(header_, rows_->held_bytes(), input_.source.size());
   }
 
   /// Reports the parts of a directory beside its picture.
-  void find_parts(const TiffStructure& file, const TiffDirectory& directory) {
-    constexpr std::uint16_t kPhotoshopLayers = 37724;
+  void find_parts(const TiffDirectory& directory) {
+    constexpr std::uint16_t kPhotoshopLayers = 37724, kNodata = 42113;
+    constexpr std::uint64_t kMostText = 64;
     ReadContext& context = input_.context;
-    const int below = pictures_below(file, directory);
+    const int below = pictures_below(directory);
     if (below > 0)
       context.leaves_out("the pictures in its subdirectories (" + std::to_string(below) +
                          ") are not read");
     // A volume: its first tiles are all that is read.
-    if (const auto depth = file.number(directory.find(TIFFTAG_IMAGEDEPTH)); depth && *depth > 1)
+    if (const auto depth = file_.number(directory.find(TIFFTAG_IMAGEDEPTH)); depth && *depth > 1)
       context.leaves_out("only the first of its " + std::to_string(*depth) +
                          " planes of depth is read");
+    if (const TiffEntry* nodata = directory.find(kNodata)) {
+      const auto bytes = file_.bytes_of(*nodata, kMostText);
+      const std::string_view text = text_of(bytes);
+      context.warn("samples that stand for no data (" +
+                   quoted_name(text.substr(0, text.find('\0'))) + ") are filtered like any other");
+    }
     if (directory.find(kPhotoshopLayers))
       context.leaves_out("Photoshop's layers in it are not read");
-    const std::uint64_t planes = imagej_planes(file, directory);
-    if (planes > std::uint64_t(header_.pages))
-      context.leaves_out("only the first of the " + std::to_string(planes) +
-                         " planes of this ImageJ stack is read");
   }
 
-  static int pictures_below(const TiffStructure& file, const TiffDirectory& directory) {
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
+  int pictures_below(const TiffDirectory& directory) const {
     int found = 0;
-    for (const std::uint64_t at : file.numbers(directory.find(TIFFTAG_SUBIFD), kMostBytes)) {
-      const auto below = file.directory(at);
+    for (const std::uint64_t at : below_of(directory)) {
+      const auto below = file_.directory(at);
       found += below && below->find(TIFFTAG_IMAGEWIDTH);
     }
     return found;
@@ -1180,20 +1320,19 @@ class TiffReader : public RowReader {
 
   /// ImageJ writes a stack as one directory with all planes behind the first; a text has their
   /// number. 0 if it has none. In a stack that is cut, planes that are there in part count.
-  std::uint64_t imagej_planes(const TiffStructure& file, const TiffDirectory& directory) const {
+  std::uint64_t imagej_planes(const TiffDirectory& directory) const {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
     const TiffEntry* entry = directory.find(TIFFTAG_IMAGEDESCRIPTION);
     if (!entry || layout_.tiled || layout_.compression != COMPRESSION_NONE) return 0;
-    const auto bytes = file.bytes_of(*entry, kMostBytes);
+    const auto bytes = file_.bytes_of(*entry, kMostBytes);
     const std::string text(bytes.begin(), bytes.end());
     const std::string_view key = "\nimages=";
     const std::size_t at = text.find(key);
     if (!text.starts_with("ImageJ=") || at == text.npos) return 0;
     std::uint64_t planes = 0;
     std::from_chars(text.data() + at + key.size(), text.data() + text.size(), planes);
-    const std::uint64_t first = file.number(directory.find(TIFFTAG_STRIPOFFSETS)).value_or(0);
-    const std::uint64_t plane = layout_.row_bytes(layout_.width) * std::uint64_t(layout_.height) *
-                                std::uint64_t(layout_.separate ? layout_.samples : 1);
+    const std::uint64_t first = file_.number(directory.find(TIFFTAG_STRIPOFFSETS)).value_or(0);
+    const std::uint64_t plane = plane_bytes();
     const std::uint64_t size = input_.source.size();
     if (first >= size) return 0;
     planes = std::min(planes, (size - first + plane - 1) / plane);
@@ -1224,8 +1363,12 @@ class TiffReader : public RowReader {
             : "its colour profile is for other colours than those it is read as, and is left out");
   }
 
+  TiffStructure file_;
   Input input_;
   Layout layout_;
+  std::vector<Page> pages_;
+  std::size_t page_ = 0;
+  int lesser_ = 0;  ///< smaller copies and masks that are left out
   std::unique_ptr<FinishedRows> rows_;
   int next_row_ = 0;
 };
@@ -1246,12 +1389,15 @@ struct Coding {
   }
 };
 
-Coding coding_for(const Header& header, const WriteOptions& options) {
+/// `little` is the byte order where the file has one already.
+Coding coding_for(const Header& header, const WriteOptions& options,
+                  std::optional<bool> little = {}) {
   constexpr std::size_t kStripBytes = std::size_t{128} << 10;
   Coding coding;
   coding.rows_per_strip =
       int(std::min(rows_of_strip(header, kStripBytes), std::size_t(header.height)));
-  coding.little = exif_is_little(header.metadata.exif).value_or(kHostIsLittle);
+  if (!little) little = exif_is_little(header.metadata.exif);
+  coding.little = little.value_or(kHostIsLittle);
   const bool real = header.depth == Depth::f32 && !header.two_levels;
   if (options.compression.value_or(1) == 0 || (!options.compression && real)) {
     coding.compression = COMPRESSION_NONE;
@@ -1266,7 +1412,8 @@ Coding coding_for(const Header& header, const WriteOptions& options) {
                                                         : PREDICTOR_NONE;
   }
   // LZW may take 12 bits for 8.
-  const std::uint64_t bytes = stored_row_bytes(header) * std::uint64_t(header.height);
+  const std::uint64_t bytes =
+      stored_row_bytes(header) * std::uint64_t(header.height) + std::uint64_t(header.bytes_behind);
   const std::uint64_t largest = coding.compression == COMPRESSION_NONE ? bytes : bytes / 2 * 3;
   constexpr std::uint64_t kSpare = std::uint64_t{64} << 20;
   coding.big = largest + kSpare + header.metadata.icc.size() > UINT32_MAX;
@@ -1299,26 +1446,22 @@ void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int h
 class TiffWriter : public RowWriter {
  public:
   TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : header_(header), coding_(coding_for(header, options)), file_(sink) {
+      : header_(header), options_(options), coding_(coding_for(header, options)), file_(sink) {
     if (!file_.open(coding_.mode())) fail(file_);
-    set_structure(file_.tiff, header_, coding_, header_.height);
-    if (const auto& resolution = header_.metadata.resolution) {
-      TIFFSetField(file_.tiff, TIFFTAG_XRESOLUTION, resolution->x);
-      TIFFSetField(file_.tiff, TIFFTAG_YRESOLUTION, resolution->y);
-      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
-    }
-    // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
-    // puts the strips after them.
-    TiffArea area(coding_.little, coding_.big);
-    entries_ = add_metadata(header_.metadata, area);
-    const auto values = std::span(area.bytes()).subspan(area.header_size());
-    if (!values.empty()) sink.write(area.header_size(), values);
-    if (!header_.metadata.exif.empty() && !exif_is_little(header_.metadata.exif))
-      warnings_.push_back("its EXIF data are damaged, and are left out");
-    header_.metadata = {};
+    begin(0);
   }
 
   int rows_at_a_time() const override { return coding_.rows_per_strip; }
+
+  void next(const Header& header) override {
+    end_directory();
+    const bool big = coding_.big;
+    header_ = header;
+    coding_ = coding_for(header, options_, coding_.little);
+    coding_.big = big;
+    strips_ = 0;
+    begin(file_.sink->size());
+  }
 
   EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
     EncodedRows encoded;
@@ -1347,14 +1490,39 @@ class TiffWriter : public RowWriter {
   }
 
   void finish() override {
-    if (!TIFFWriteDirectory(file_.tiff)) fail(file_);
-    file_.rethrow();
+    end_directory();
     file_.close();
     file_.rethrow();
     add_entries(*file_.sink, entries_);
   }
 
  private:
+  /// Begins a directory. Its metadata are written from `at` on.
+  void begin(std::uint64_t at) {
+    set_structure(file_.tiff, header_, coding_, header_.height);
+    if (const auto& resolution = header_.metadata.resolution) {
+      TIFFSetField(file_.tiff, TIFFTAG_XRESOLUTION, resolution->x);
+      TIFFSetField(file_.tiff, TIFFTAG_YRESOLUTION, resolution->y);
+      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    }
+    // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
+    // puts the strips after them.
+    TiffArea area(coding_.little, coding_.big, at);
+    entries_.push_back(add_metadata(header_.metadata, area));
+    const std::size_t skipped = at == 0 ? area.header_size() : 0;
+    const auto values = std::span(area.bytes()).subspan(skipped);
+    if (!values.empty()) file_.sink->write(area.begin() + skipped, values);
+    const auto is_little = exif_is_little(header_.metadata.exif);
+    if (!header_.metadata.exif.empty() && is_little != coding_.little)
+      warnings_.push_back("its EXIF data are damaged, and are left out");
+    header_.metadata = {};
+  }
+
+  void end_directory() {
+    if (!TIFFWriteDirectory(file_.tiff)) fail(file_);
+    file_.rethrow();
+  }
+
   [[noreturn]] void fail(OpenTiff& file) const {
     file.rethrow();
     fail_to_encode(header_, file.complaint.empty() ? "libtiff does not say why" : file.complaint);
@@ -1376,9 +1544,10 @@ class TiffWriter : public RowWriter {
   }
 
   Header header_;
+  const WriteOptions options_;
   Coding coding_;
   OpenTiff file_;
-  std::vector<Metadata::Bytes> entries_;
+  std::vector<TiffEntries> entries_;  ///< of each directory
   std::uint32_t strips_ = 0;
 };
 

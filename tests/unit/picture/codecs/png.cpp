@@ -697,10 +697,3 @@ TEST_CASE("strips make the same file on any number of threads, in any order") {
     CHECK(same(by_opencv(alone), image));
   }
 }
-
-TEST_CASE("a PNG has one picture") {
-  ReadOptions options;
-  options.page = 1;
-  CHECK(contains(read(write(pattern(2, 2, 1, Depth::u8)), options).refusal,
-                 "only the first picture of a PNG is read; leave out --page"));
-}

@@ -706,8 +706,7 @@ TEST_CASE("TIFF: pages") {
     CHECK(read.header.pages == 3);
     CHECK(read.header.width == 20 + page);
     CHECK(sample(read.image, 4, 4, 0) == page * 40 + 3);
-    CHECK(read.warnings.size() == (page == 0 ? 1 : 0));
-    if (page == 0) CHECK(read.warnings[0].find("--page N") != std::string::npos);
+    CHECK(read.warnings.empty());
   }
   ReadOptions options;
   options.page = 3;

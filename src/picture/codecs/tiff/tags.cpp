@@ -1,0 +1,136 @@
+#include "src/picture/codecs/tiff/tags.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "src/picture/byte_order.hpp"
+#include "src/picture/codecs/tiff/directory.hpp"
+
+namespace convfilt {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+constexpr std::uint16_t kDescription[] = {270};
+constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
+
+/// The first directory of a block, which is no BigTIFF and whole.
+std::optional<TiffDirectory> directory_of(const TiffStructure& file) {
+  auto first = file.big() ? std::nullopt : file.first_directory();
+  return first && first->next_at != 0 ? first : std::nullopt;
+}
+
+bool has_any(const Bytes& exif, std::span<const std::uint16_t> tags) {
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  return first && std::ranges::any_of(tags, [&](std::uint16_t tag) { return first->find(tag); });
+}
+
+Bytes without(const Bytes& exif, std::span<const std::uint16_t> tags) {
+  constexpr std::size_t kEntry = 12, kCount = 2;
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  if (!first) return exif;
+  Bytes kept;
+  std::uint64_t count = 0;
+  for (std::uint64_t at = first->begin + kCount; at < first->next_at; at += kEntry) {
+    const auto entry = std::span(exif).subspan(std::size_t(at), kEntry);
+    if (std::ranges::find(tags, file.number_in(entry.first(2))) != tags.end()) continue;
+    kept.insert(kept.end(), entry.begin(), entry.end());
+    ++count;
+  }
+  Bytes directory;
+  append_number(directory, count, kCount, file.little());
+  directory.insert(directory.end(), kept.begin(), kept.end());
+  append_number(directory, first->next, 4, file.little());
+  directory.resize(std::size_t(first->end - first->begin));
+  Bytes result = exif;
+  std::ranges::copy(directory, result.begin() + std::ptrdiff_t(first->begin));
+  return result;
+}
+
+/// Numbers of 8 bytes in a block.
+class Doubles {
+ public:
+  Doubles(Bytes& block, std::uint64_t at, bool little) : block_(block), at_(at), little_(little) {}
+
+  double get(std::size_t i) const {
+    return std::bit_cast<double>(
+        number_in(std::span(block_).subspan(std::size_t(at_) + 8 * i, 8), little_));
+  }
+  void add(std::size_t i, double value) {
+    Bytes bytes;
+    append_number(bytes, std::bit_cast<std::uint64_t>(get(i) + value), 8, little_);
+    std::ranges::copy(bytes, block_.begin() + std::ptrdiff_t(at_ + 8 * i));
+  }
+
+ private:
+  Bytes& block_;
+  std::uint64_t at_;
+  bool little_;
+};
+
+/// Overwrites statistics in GDAL's XML with blanks.
+void blank_statistics(std::span<unsigned char> xml) {
+  constexpr std::string_view kItem = "<Item name=\"STATISTICS_", kEnd = "</Item>";
+  for (std::size_t at = 0; (at = text_of(xml).find(kItem, at)) != std::string_view::npos;) {
+    const std::size_t end = text_of(xml).find(kEnd, at);
+    if (end == std::string_view::npos) return;
+    std::ranges::fill(xml.subspan(at, end + kEnd.size() - at), static_cast<unsigned char>(' '));
+  }
+}
+
+}  // namespace
+
+bool describes_stack(const Bytes& exif) {
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  const TiffEntry* entry = first ? first->find(kDescription[0]) : nullptr;
+  if (!entry) return false;
+  const Bytes bytes = file.bytes_of(*entry, kMost);
+  const std::string_view text = text_of(bytes);
+  return text.starts_with("ImageJ=") || text.starts_with("{\"shape\":") ||
+         text.find("<OME ") != text.npos;
+}
+
+Bytes without_description(const Bytes& exif) {
+  return without(exif, kDescription);
+}
+
+bool tells_place(const Bytes& exif) {
+  return has_any(exif, kPlaceTags);
+}
+
+Bytes without_place(const Bytes& exif) {
+  return without(exif, kPlaceTags);
+}
+
+Bytes with_moved_place(const Bytes& exif, int x, int y) {
+  constexpr std::uint16_t kTiepoint = 33922, kTransformation = 34264, kGdal = 42112, kDouble = 12;
+  constexpr std::size_t kPoint = 6, kMatrix = 16, kRow = 4, kRows = 3;
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  if (!first) return exif;
+  Bytes result = exif;
+  for (const TiffEntry& entry : first->entries) {
+    Doubles values(result, entry.values_at, file.little());
+    // A point of the raster, then the place of it.
+    if (entry.tag == kTiepoint && entry.type == kDouble)
+      for (std::size_t at = 0; at + kPoint <= entry.count; at += kPoint) {
+        values.add(at, -x);
+        values.add(at + 1, -y);
+      }
+    if (entry.tag == kTransformation && entry.type == kDouble && entry.count == kMatrix)
+      for (std::size_t row = 0; row < kRows * kRow; row += kRow)
+        values.add(row + 3, values.get(row) * x + values.get(row + 1) * y);
+    if (entry.tag == kGdal)
+      blank_statistics(
+          std::span(result).subspan(std::size_t(entry.values_at), std::size_t(entry.size)));
+  }
+  return result;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,29 @@
+/// Tags of a TIFF that tell more than its picture does, as an EXIF block holds them: the shape of a
+/// stack, and the place on earth. They stay as long as they are true.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace convfilt {
+
+/// Tags of GeoTIFF and GDAL.
+constexpr std::uint16_t kPlaceTags[] = {
+    33550 /* ModelPixelScale */,     33922 /* ModelTiepoint */,
+    34264 /* ModelTransformation */, 34735 /* GeoKeyDirectory */,
+    34736 /* GeoDoubleParams */,     34737 /* GeoAsciiParams */,
+    42112 /* GDAL_METADATA */,       42113 /* GDAL_NODATA */};
+
+/// Whether the ImageDescription tells the shape of a stack of pictures, in the words of ImageJ, OME
+/// or tifffile.
+bool describes_stack(const std::vector<unsigned char>& exif);
+std::vector<unsigned char> without_description(const std::vector<unsigned char>& exif);
+
+bool tells_place(const std::vector<unsigned char>& exif);
+std::vector<unsigned char> without_place(const std::vector<unsigned char>& exif);
+
+/// The block for a result whose first pixel is the picture's at x, y, without statistics of the
+/// picture's samples.
+std::vector<unsigned char> with_moved_place(const std::vector<unsigned char>& exif, int x, int y);
+
+}  // namespace convfilt

@@ -1,0 +1,95 @@
+#include "src/picture/xmp.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "src/picture/byte_order.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n";
+
+/// Properties of a namespace whose names begin like this.
+struct Properties {
+  std::string_view uri, begin;
+};
+
+constexpr Properties kOfParts[] = {
+    {"http://ns.adobe.com/hdr-gain-map/1.0/", ""},
+    {"http://ns.google.com/photos/1.0/camera/", "MicroVideo"},
+    {"http://ns.google.com/photos/1.0/camera/", "MotionPhoto"},
+    {"http://ns.google.com/photos/1.0/container/", ""},
+    {"http://ns.google.com/photos/1.0/container/item/", ""},
+};
+
+/// The end of an attribute whose name begins at `at`; npos where it is none.
+std::size_t end_of_attribute(std::string_view xml, std::size_t at) {
+  const std::size_t equals = xml.find('=', at);
+  const std::size_t open = equals == xml.npos ? equals : xml.find_first_not_of(kBlank, equals + 1);
+  if (open == xml.npos || (xml[open] != '"' && xml[open] != '\'')) return xml.npos;
+  const std::size_t close = xml.find(xml[open], open + 1);
+  return close == xml.npos ? close : close + 1;
+}
+
+/// The end of an element whose name begins at `at`, with all that is in it.
+std::size_t end_of_element(std::string_view xml, std::size_t at) {
+  const std::size_t tag_end = xml.find('>', at);
+  if (tag_end == xml.npos) return tag_end;
+  if (xml[tag_end - 1] == '/') return tag_end + 1;
+  const std::string name(xml.substr(at, xml.find_first_of(" \t\r\n>", at) - at));
+  const std::string end = "</" + name + ">";
+  const std::size_t close = xml.find(end, tag_end);
+  return close == xml.npos ? close : close + end.size();
+}
+
+/// Ends at the first that is not well formed, since looking for its end may take long.
+void erase(std::string& xml, const std::string& prefix, std::string_view begin) {
+  const std::string wanted = prefix + ":" + std::string(begin);
+  std::string kept;
+  std::size_t taken = 0;  // what of the packet is kept or erased
+  for (std::size_t at = xml.find(wanted, 1); at != xml.npos; at = xml.find(wanted, at)) {
+    const char before = xml[at - 1];
+    const bool is_element = before == '<';
+    if (!is_element && kBlank.find(before) == kBlank.npos) {
+      at += wanted.size();
+      continue;
+    }
+    const std::size_t end = is_element ? end_of_element(xml, at) : end_of_attribute(xml, at);
+    if (end == xml.npos) break;
+    kept.append(xml, taken, at - 1 - taken);
+    at = taken = end;
+  }
+  xml = kept.append(xml, taken, xml.npos);
+}
+
+/// Erases the properties under all prefixes of their namespace, and declarations that nothing needs
+/// any more.
+void erase(std::string& xml, const Properties& properties) {
+  constexpr std::string_view kDeclares = "xmlns:";
+  int left = 8;  // more declarations of one namespace are no honest packet's
+  for (std::size_t at = xml.find(properties.uri); at != xml.npos && left > 0;
+       at = xml.find(properties.uri, at + 1), --left) {
+    const std::size_t end = at + properties.uri.size() + 1, begin = xml.rfind(kDeclares, at);
+    if (begin == xml.npos || begin == 0 || end_of_attribute(xml, begin) != end) continue;
+    const std::size_t name = begin + kDeclares.size();
+    const std::string prefix = xml.substr(name, xml.find_first_of("= \t\r\n", name) - name);
+    const std::string declaration = xml.substr(begin - 1, end - (begin - 1));
+    if (prefix.empty()) continue;
+    erase(xml, prefix, properties.begin);
+    const std::size_t there = xml.find(declaration);
+    if (there == xml.npos || xml.find(prefix + ":") != xml.npos) continue;
+    xml.erase(there, declaration.size());
+    at = there;
+  }
+}
+
+}  // namespace
+
+void erase_parts(Metadata::Bytes& xmp) {
+  std::string xml(text_of(xmp));
+  for (const Properties& properties : kOfParts) erase(xml, properties);
+  if (xml.size() < xmp.size()) xmp.assign(xml.begin(), xml.end());
+}
+
+}  // namespace convfilt

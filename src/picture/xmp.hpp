@@ -1,0 +1,13 @@
+/// Changes of an XMP packet.
+#pragma once
+
+#include "src/picture/metadata.hpp"
+
+namespace convfilt {
+
+/// Takes away the properties that speak of parts behind a picture, which no result has: a gain map
+/// (hdrgm), the video of a motion photo (GCamera), the directory of all parts (Container). What is
+/// not of a form that the specification gives stays.
+void erase_parts(Metadata::Bytes& xmp);
+
+}  // namespace convfilt
