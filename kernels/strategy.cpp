@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/plan/zero_weights.hpp"
+
 namespace convfilt {
 namespace {
 
@@ -183,7 +185,8 @@ std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
     throw std::invalid_argument(std::string(name) + " refuses " + to_string(problem) + ": " +
                                 reason);
   }
-  return prepare(problem, options);
+  return without_zero_weights(problem, family_of(options.tuning), options.threads,
+                              prepare(problem, options));
 }
 
 }  // namespace convfilt

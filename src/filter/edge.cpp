@@ -823,6 +823,7 @@ class EdgeFilter final : public Filter {
     const auto transforms = masks_.size() > 1 ? std::make_shared<SharedTransforms>() : nullptr;
     for (const Mask& mask : edges_.masks) {
       Problem problem = convolver.problem_of(plane, mask, border_value);
+      problem.contrast = 1;  // of bytes
       const Choice choice = convolver.choice_for(problem, planes * int(masks_.size()));
       if (choice.device == DeviceKind::cpu ||
           (!responses.empty() && choice.device != made.choice.device))

@@ -19,8 +19,7 @@ struct PlanRequest {
   std::string strategy = "auto";  ///< auto, or a name of `convfilt list strategies`
   std::string device = "auto";    ///< auto, cpu, cuda, cuda:N, or emulator, which is slow
   int threads = 0;                ///< CPU threads, up to 1024; 0 = all cores
-  int pictures = 1;    ///< how many the plan will filter; a GPU pays sooner where there are many
-  bool finite = true;  ///< f32: whether all samples are finite and of similar size, as in a picture
+  int pictures = 1;  ///< how many the plan will filter; a GPU pays sooner where there are many
 };
 
 /// A mask from a text file, or a shipped mask by its name (`convfilt list masks`). A word with a
