@@ -28,7 +28,8 @@ struct PlanRequest {
 Mask load_mask(const std::string& path_or_name);
 
 /// Chooses a strategy and a device for the problem, and prepares a plan. The family, and so the
-/// bytes, depend on the problem alone. Device auto counts the time of copies to and from a GPU; for
+/// bytes, depend on the problem alone; f32 pictures are transformed only where Problem::contrast
+/// says that they may be. Device auto counts the time of copies to and from a GPU; for
 /// pictures that lie on a GPU, name the device, since auto may take the CPU. Throws
 /// std::runtime_error if the strategy refuses the problem, a number is out of range, a name is
 /// unknown, or the device is missing or has too little memory. The plan throws it for pictures of

@@ -750,8 +750,7 @@ TEST_CASE("TIFF: strips and tiles that are PNG, JPEG 2000 or JPEG XL") {
                       [&](const Image& part) { return ++tiles == 2 ? other(part) : encode(part); });
     };
     const Bytes foreign = with_second([](const Image& part) { return ::encode(part); });
-    INFO(decode(foreign).refusal);
-    CHECK(contains(decode(foreign).refusal, "row 1 of 90, tile 1: it is no "));
+    CHECK(contains(decode(foreign).refusal, "row 0 of 90, tile 1: it is no "));
     const Decoded rest = decode(foreign, {.refuse_damaged = false});
     CHECK(rest.warnings.size() == 1);
     CHECK(sample(rest.image, 63, 47, 1) == sample(image, 63, 47, 1));
@@ -761,7 +760,7 @@ TEST_CASE("TIFF: strips and tiles that are PNG, JPEG 2000 or JPEG XL") {
     CHECK(
         contains(decode(small).refusal, "tile 1: it has 40x40 pixels of 3 channels in u8, which"));
     const Bytes large =
-        with_second([&](const Image&) { return encode(pattern(400, 400, 3, Depth::u8)); });
+        with_second([&](const Image&) { return encode(pattern(400, 20, 3, Depth::u8)); });
     CHECK(contains(decode(large).refusal, "tile 1: "));
     const Bytes deep = with_second([&](const Image& part) {
       return encode(pattern(part.width(), part.height(), 3, Depth::u16));
@@ -772,7 +771,7 @@ TEST_CASE("TIFF: strips and tiles that are PNG, JPEG 2000 or JPEG XL") {
       file.resize(file.size() / 2);
       return file;
     });
-    CHECK(contains(decode(cut).refusal, "row 1 of 90, tile 1: "));
+    CHECK(contains(decode(cut).refusal, "row 0 of 90, tile 1: "));
   }
   const Image image = pattern(20, 20, 3, Depth::u8);
   for (const auto& [compression, name] : {std::pair{33003, "JPEG 2000 of YCbCr (number 33003)"},
