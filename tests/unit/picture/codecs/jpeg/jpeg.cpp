@@ -915,7 +915,6 @@ TEST_CASE("changed bits are refused, or give what OpenCV gives") {
   const std::vector<Bytes> files = {colour(image), colour(image, progressive), grey(image),
                                     colour(image, arithmetic),
                                     encoded(image, JCS_CMYK, 4, [](auto&) {})};
-  const std::string mark = std::string("\xFF\xEE\0\x0E", 4) + "Adobe";
   std::mt19937 random(2);
   int refused = 0, accepted = 0, different = 0;
   for (const Bytes& whole : files) {
@@ -926,9 +925,9 @@ TEST_CASE("changed bits are refused, or give what OpenCV gives") {
       const Read file = read(changed, small, 9);
       if (file.refusal.empty()) {
         ++accepted;
-        // OpenCV does not invert CMYK whose mark is lost.
-        const bool is_marked = &whole != &files.back() || contains(text_of(changed), mark);
-        if (file.header.orientation == 1 && is_marked && !equals(file.image, by_opencv(changed)))
+        // OpenCV does not know a JPEG without its third byte, nor does PictureReader.
+        const bool is_known = changed[2] == 0xFF;
+        if (is_known && file.header.orientation == 1 && !equals(file.image, by_opencv(changed)))
           ++different;
       } else {
         ++refused;
