@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/plan/zero_weights.hpp"
-
 namespace convfilt {
 namespace {
 
@@ -185,8 +183,7 @@ std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
     throw std::invalid_argument(std::string(name) + " refuses " + to_string(problem) + ": " +
                                 reason);
   }
-  return without_zero_weights(problem, family_of(options.tuning), options.threads,
-                              prepare(problem, options));
+  return prepare(problem, options);
 }
 
 }  // namespace convfilt
