@@ -263,6 +263,7 @@ std::string check_text(const Mask& mask, const MaskCommand& command) {
   problem.height = command.height;
   problem.channels = command.channels;
   problem.mask = mask;
+  problem.contrast = 1;
   const auto at = [&](Depth depth) {
     problem.depth = depth;
     return arithmetic_of(problem);

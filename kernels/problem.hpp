@@ -122,6 +122,11 @@ struct Problem {
   Mask mask;
   Mode mode = Mode::same;
 
+  /// Of f32 pictures: the largest magnitude of a sample, divided by the largest under the mask
+  /// where that is least, or more (contrast_of). Errors of transforms grow with it. 0: it is not
+  /// known, and samples may be infinite or NaN. Infinity: some are, or too large to be added up.
+  double contrast = 0;
+
   /// The size of the result in pixels. It is below 1 with Mode::valid where the mask is larger than
   /// the picture.
   int out_width() const { return outputs(width, mask.width); }

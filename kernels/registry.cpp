@@ -5,6 +5,7 @@
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
+#include "kernels/plan/zero_weights.hpp"
 
 // Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
 // table(). A strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are
@@ -78,24 +79,38 @@ struct BuiltFor {
   Strategy::Prepare cpu = nullptr;
 };
 
-/// Makes every CUDA plan, so that no strategy can forget to ask for the device that it needs.
+/// Makes every plan of a strategy, by `make` or by the strategy itself, so that none can forget
+/// what weights of 0 mean.
+template <const Strategy& strategy, Strategy::Prepare make = nullptr>
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  return without_zero_weights(problem, strategy.family_of(options.tuning), options.threads,
+                              (make ? make : strategy.make_plan)(problem, options));
+}
+
+/// Nor can one forget to ask for the CUDA device that it needs.
 template <const Strategy& strategy>
 std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& options) {
   require_capability(strategy.name, strategy.needs, options.device);
-  return strategy.make_plan(problem, options);
+  return prepare<strategy>(problem, options);
+}
+
+std::unique_ptr<Plan> prepare_direct(const Problem& problem, const PlanOptions& options) {
+  return without_zero_weights(problem, Family::direct, options.threads,
+                              prepare_cpu_direct(problem, options));
 }
 
 // A strategy that this build lacks is not linked: a discarded branch only names it.
-#define JOIN(x, ...)                                                             \
-  [] {                                                                           \
-    constexpr BuiltFor built{__VA_ARGS__};                                       \
-    Strategy joined = emulator::x::strategy;                                     \
-    joined.prepare_emulator = joined.make_plan;                                  \
-    if constexpr (built.libraries ? kHasCudaLibraries : kHasCuda)                \
-      joined.prepare_cuda = prepare_cuda<cuda::x::strategy>;                     \
-    joined.prepare_cpu = built.cpu;                                              \
-    if constexpr (built.loops) joined.prepare_cpu = host::x::strategy.make_plan; \
-    return joined;                                                               \
+#define JOIN(x, ...)                                                            \
+  [] {                                                                          \
+    constexpr BuiltFor built{__VA_ARGS__};                                      \
+    Strategy joined = emulator::x::strategy;                                    \
+    joined.prepare_emulator = prepare<emulator::x::strategy>;                   \
+    if constexpr (built.libraries ? kHasCudaLibraries : kHasCuda)               \
+      joined.prepare_cuda = prepare_cuda<cuda::x::strategy>;                    \
+    if constexpr (built.cpu != nullptr)                                         \
+      joined.prepare_cpu = prepare<emulator::x::strategy, built.cpu>;           \
+    if constexpr (built.loops) joined.prepare_cpu = prepare<host::x::strategy>; \
+    return joined;                                                              \
   }(),
 
 const auto& table() {
@@ -104,7 +119,7 @@ const auto& table() {
                                  .summary = "all cores, vectorised; needs no GPU",
                                  .family = Family::direct,
                                  .refuses = direct_refuses,
-                                 .prepare_cpu = prepare_cpu_direct}});
+                                 .prepare_cpu = prepare_direct}});
   return all;
 }
 

@@ -17,7 +17,7 @@ mkdir -p "$build" 2>/dev/null ||
 
 packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
   libeigen3-dev libtbb-dev nlohmann-json3-dev gnuplot-nox
-  libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev liblcms2-dev libheif-dev libjxl-dev
+  libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev liblcms2-dev libheif-dev libjxl-dev libopenjp2-7-dev
   # With these, tests look at files, make writing them fail, and share folders out.
   libimage-exiftool-perl libjpeg-turbo-progs strace parallel)
 ! command -v nvidia-smi >/dev/null || packages+=(python3-pip)  # which brings nvImageCodec

@@ -207,8 +207,9 @@ static_assert(65535.0 * 255 * kOrder * kLongestStepU16 < 0x1p32);
 // for f32 multiples of the mask's scale times the largest sample.
 constexpr double kLimitU8 = 0.1, kLimitU16 = 0.49, kLimitF32 = 0.99e-5;
 
-double limit_of(Depth depth) {
-  return depth == Depth::u8 ? kLimitU8 : depth == Depth::u16 ? kLimitU16 : kLimitF32;
+double limit_of(const Problem& problem) {
+  if (problem.depth == Depth::f32) return kLimitF32 / std::max(problem.contrast, 1.0);
+  return problem.depth == Depth::u8 ? kLimitU8 : kLimitU16;
 }
 
 /// A bound, to first order, on what single precision loses, relative to scale * largest |sample|.
@@ -292,7 +293,7 @@ std::string too_far(const Problem& problem, double error) {
   return "the mask is not smooth enough for a grid of every " + std::to_string(kSteps[0]) +
          "th sample: the result could be " + text(error < 10 ? "%.2g" : "%.0f", error) +
          (problem.depth == Depth::f32 ? " of the largest sample" : " of a step") + " off, and " +
-         text("%g", limit_of(problem.depth)) + " is allowed; use --strategy=separable";
+         text("%g", limit_of(problem)) + " is allowed; use --strategy=separable";
 }
 
 }  // namespace
@@ -313,7 +314,7 @@ FittedMask fit_mask(const Problem& problem) {
                       centre, 0};
       mask.error = bound_of(problem, mask);
       if (least_error == 0) least_error = mask.error;
-      if (mask.error > limit_of(problem.depth)) break;
+      if (mask.error > limit_of(problem)) break;
       any = true;
       if (!best || cost(mask) < cost(*best)) best = std::move(mask);
     }

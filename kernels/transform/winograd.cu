@@ -220,10 +220,11 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
   if (std::string reason = transform_refuses(p); !reason.empty()) return reason;
   // Tiles of 4 err by up to 2.5e-6 of the largest sum, which is a third of a step at this limit.
   constexpr double kLargestSum = 1 << 17;
+  constexpr double kMostContrast = 4;
   const double largest = absolute_gain(p.mask) * full_range(p.depth);
-  if (tile == 4 && p.depth != Depth::f32 && largest > kLargestSum) {
-    return "with --tile=4 the mask's weights are so large that results may be whole steps wrong; "
-           "use --tile=2";
+  if (tile == 4 && (p.depth == Depth::f32 ? p.contrast > kMostContrast : largest > kLargestSum)) {
+    return "with --tile=4 the mask's weights or the picture's contrast are so large that results "
+           "may leave the family's bound; use --tile=2";
   }
   return "";
 }

@@ -325,11 +325,12 @@ Verdict weigh(const Problem& problem, Family family, int runs,
 }
 
 /// The reason for the family, and its effect on the bytes.
-std::string reason_of(const Problem& problem, Family family, bool finite) {
+std::string reason_of(Problem problem, Family family) {
   if (family == Family::transform)
     return " by so large a mask, in which bytes may differ by a rounding from device to device; ";
-  if (!finite && family_for(problem) != family)
-    return ", since a transform would spread infinities, NaN and samples beyond 1e30; ";
+  problem.contrast = 1;
+  if (family_for(problem) != family)
+    return ", since a transform would spread infinities, NaN and the largest samples; ";
   return " by the mask; ";
 }
 
@@ -338,9 +339,8 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, W
   // Without this check every strategy would refuse, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
     if (!refusal.empty()) throw UsageError("mask " + in_quotes(problem.mask.name) + ": " + refusal);
-  const Family family = family_for(problem, request.finite);
-  const std::string by_mask =
-      "family " + std::string(name_of(family)) + reason_of(problem, family, request.finite);
+  const Family family = family_for(problem);
+  const std::string by_mask = "family " + std::string(name_of(family)) + reason_of(problem, family);
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
     const Strategy* strategy;
     std::string cost;

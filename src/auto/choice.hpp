@@ -24,7 +24,6 @@ struct Request {
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
   int threads = 0;                ///< CPU threads; 0 = all cores
   Tuning tuning{};                ///< settings of the strategy named
-  bool finite = true;             ///< whether all samples are, for family_for()
   int pictures = 1;               ///< of the folder, which share a GPU's start and all cores
   int lane = 0;                   ///< which of those that share the CUDA devices among them
   std::vector<int> ordinals{};    ///< CUDA devices to share, where `device` names none; none = all

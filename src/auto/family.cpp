@@ -79,11 +79,11 @@ bool separable_pays(const Problem& problem) {
 
 }  // namespace
 
-Family family_for(const Problem& problem, bool finite) {
+Family family_for(const Problem& problem) {
   const bool separable = separable_pays(problem);
   const int taps = separable ? separable_taps(problem) : 0;
   const bool several_terms = taps > problem.mask.width + problem.mask.height;
-  if (finite) {
+  if (problem.depth != Depth::f32 || problem.contrast > 0) {
     if (separable && !several_terms && coarse_pays(problem)) return Family::transform;
     // Above 260 taps in several terms a GPU takes less time by transforms, for floats from 404 on.
     // In 8 bits, tensor cores do not take more taps at once.
@@ -97,6 +97,7 @@ Family family_for(const Problem& problem, bool finite) {
 bool may_transform(Problem problem) {
   // Only a large picture is transformed, and the larger it is, the more masks are.
   problem.width = problem.height = 1 << 13;
+  problem.contrast = 1;
   for (const int channels : {1, 3}) {
     for (const Depth depth : kDepths) {
       problem.channels = channels;

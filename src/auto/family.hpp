@@ -10,9 +10,8 @@ namespace convfilt {
 /// bytes, except for transform's roundings. Separable: the mask has rank 1 to 3, two passes cost
 /// clearly less than one, and 8-bit results keep the bound for masks up to 15x15. Transform: the
 /// mask is so large that going tap by tap is several times slower, or so large and smooth that two
-/// passes are. Direct: all others. `finite`: no sample is infinite, NaN, or so large that sums over
-/// the picture overflow; a transform would spread it.
-Family family_for(const Problem& problem, bool finite = true);
+/// passes are; floats only where Problem::contrast is known and small. Direct: all others.
+Family family_for(const Problem& problem);
 
 /// Whether `auto` transforms pictures of any size, depth or channels with this problem's mask,
 /// border and mode. If so, results may differ by a rounding from device to device.

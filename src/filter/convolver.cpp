@@ -1,15 +1,13 @@
 #include "src/filter/convolver.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <cstdint>
 #include <utility>
 
+#include "kernels/plan/contrast.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/numbers.hpp"
-#include "src/filter/rows.hpp"
 #include "src/mask/number.hpp"
 
 namespace convfilt {
@@ -26,22 +24,15 @@ constexpr std::size_t kMaxNotes = 16;
 bool same(const Problem& a, const Problem& b) {
   return a.width == b.width && a.height == b.height && a.channels == b.channels &&
          a.depth == b.depth && a.border == b.border && a.mode == b.mode &&
+         a.contrast == b.contrast &&
          (a.border != Border::constant || a.border_value == b.border_value) &&
          filter_alike(a.mask, b.mask);
 }
 
-/// Whether no sample is infinite, NaN or beyond 1e30, whose sums may overflow.
-bool transforms_well(PictureView<const std::byte> in, int threads) {
-  constexpr auto kLargest = std::bit_cast<std::uint32_t>(1e30f);
-  std::atomic<bool> all = true;
-  for_rows(in, threads, [&](int y) {
-    const auto* const row = reinterpret_cast<const std::uint32_t*>(in.row(y));
-    std::uint32_t largest = 0;
-    for (std::ptrdiff_t x = 0; x < std::ptrdiff_t(in.width) * in.channels; ++x)
-      largest = std::max(largest, row[x] & 0x7fffffff);
-    if (largest > kLargest) all = false;
-  });
-  return all;
+/// The problem, with a contrast that most pictures have where it is not known.
+Problem likely(Problem problem) {
+  if (problem.contrast == 0) problem.contrast = 1;
+  return problem;
 }
 
 }  // namespace
@@ -49,25 +40,21 @@ bool transforms_well(PictureView<const std::byte> in, int threads) {
 Convolver::Convolver(ConvolverOptions options, Machine machine)
     : options_(std::move(options)), machine_(std::move(machine)) {}
 
-Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs, bool finite) {
-  const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const Prepared& p) {
-    return p.finite == finite && same(p.problem, problem);
-  });
+Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
+                                  [&](const Prepared& p) { return same(p.problem, problem); });
   if (found != prepared_.end()) {
     std::rotate(found, found + 1, prepared_.end());
     return prepared_.back();
   }
 
-  Request request = options_.request;
-  request.finite = finite;
-  const Choice choice = choose(problem, runs, request, machine_);
+  const Choice choice = choose(problem, runs, options_.request, machine_);
   if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
   if (prepared_.size() == kMaxPlans) prepared_.erase(prepared_.begin());
   PlanOptions how = plan_options(choice, options_);
   how.transforms = transforms_;
   report_.choice = choice;
-  prepared_.push_back(
-      {problem, finite, choice, choice.strategy->prepare(problem, choice.device, how)});
+  prepared_.push_back({problem, choice, choice.strategy->prepare(problem, choice.device, how)});
   return prepared_.back();
 }
 
@@ -91,8 +78,18 @@ Problem Convolver::problem_of(const Shape& in, const Mask& mask, double border_v
 
 std::int64_t Convolver::plan_bytes(const Problem& problem, int runs) {
   // A plan for a GPU keeps its pictures there, and is costly to make.
-  if (choose(problem, runs, options_.request, machine_).device == DeviceKind::cuda) return 0;
-  return prepared(problem, runs, true).plan->host_bytes();
+  if (choose(likely(problem), runs, options_.request, machine_).device == DeviceKind::cuda)
+    return 0;
+  return prepared(expected(problem, runs), runs).plan->host_bytes();
+}
+
+Problem Convolver::expected(const Problem& problem, int runs) const {
+  const Problem other = likely(problem);
+  const bool transforms =
+      problem.depth == Depth::f32 &&
+      choose(other, runs, options_.request, machine_)
+              .strategy->family_of(options_.request.tuning) == Family::transform;
+  return transforms ? other : problem;
 }
 
 void Convolver::drop_large_plans() {
@@ -101,14 +98,11 @@ void Convolver::drop_large_plans() {
 
 void Convolver::run(const Problem& problem, int runs, PictureView<const std::byte> in,
                     PictureView<std::byte> out) {
-  Prepared* found = &prepared(problem, runs, true);
-  // auto looks at floats before it transforms them.
-  if (options_.request.strategy == "auto" && problem.depth == Depth::f32 &&
-      found->choice.strategy->family == Family::transform &&
-      !transforms_well(in, options_.request.threads)) {
-    found = &prepared(problem, runs, false);
-  }
-  run(*found->plan, found->choice, in, out);
+  Problem seen = expected(problem, runs);
+  if (seen.contrast != problem.contrast)
+    seen.contrast = contrast_of(problem, in, options_.request.threads);
+  const Prepared& found = prepared(seen, runs);
+  run(*found.plan, found.choice, in, out);
   note(problem);
 }
 
@@ -143,7 +137,7 @@ void Convolver::note(const Problem& problem) {
 }
 
 const Choice& Convolver::choice_for(const Problem& problem, int runs) {
-  const Choice choice = choose(problem, runs, options_.request, machine_);
+  const Choice choice = choose(likely(problem), runs, options_.request, machine_);
   if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
   report_.choice = choice;
   return report_.choice;

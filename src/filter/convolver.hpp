@@ -94,7 +94,6 @@ class Convolver {
  private:
   struct Prepared {
     Problem problem;
-    bool finite;  ///< Request::finite
     Choice choice;
     std::unique_ptr<Plan> plan;
   };
@@ -106,7 +105,10 @@ class Convolver {
     ResidentPlan made{};
   };
 
-  Prepared& prepared(const Problem& problem, int runs, bool finite);
+  /// The problem, with a likely contrast if it would be transformed then.
+  Problem expected(const Problem& problem, int runs) const;
+
+  Prepared& prepared(const Problem& problem, int runs);
   void run(Plan& plan, const Choice& choice, PictureView<const std::byte> in,
            PictureView<std::byte> out);
 

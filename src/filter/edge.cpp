@@ -902,6 +902,7 @@ class EdgeFilter final : public Filter {
     const auto transforms = masks_.size() > 1 ? std::make_shared<SharedTransforms>() : nullptr;
     for (const Mask& mask : edges_.masks) {
       Problem problem = convolver.problem_of(plane, mask, place.border_value);
+      problem.contrast = 1;  // of bytes
       const Choice choice = convolver.choice_for(problem, planes * int(masks_.size()));
       require_device(choice, responses.empty() ? choice : made.choice);
       problem.channels = planes;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/cpu/plans.hpp"
+#include "kernels/plan/zero_weights.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 
@@ -40,7 +41,9 @@ MaskWork::MaskWork(const Problem& whole, int channels, double border_alpha, int 
       runs_(runs) {
   if (const std::string refusal = mode_refuses(whole); !refusal.empty())
     throw UsageError("mask " + in_quotes(whole.mask.name) + ": " + refusal);
-  choice_ = convolver_.choice_for(whole, runs);
+  // Integers stay within their range. Floats may be anything.
+  whole_.contrast = place.picture_depth == Depth::f32 ? 0 : 1;
+  choice_ = convolver_.choice_for(whole_, runs);
   if (why_whole.empty()) why_whole = why_not_in_bands(choice_);
 }
 
@@ -60,7 +63,8 @@ std::unique_ptr<Worker> MaskWork::make_worker() const {
   how.threads = 1;
   const auto prepare =
       choice_.strategy->family == Family::direct ? prepare_direct_bands : prepare_separable_bands;
-  return prepare(problem, how, border_alpha_);
+  return bands_without_zero_weights(problem, choice_.strategy->family, border_alpha_,
+                                    prepare(problem, how, border_alpha_));
 }
 
 std::int64_t MaskWork::plan_bytes() const {

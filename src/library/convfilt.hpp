@@ -19,8 +19,7 @@ struct PlanRequest {
   std::string strategy = "auto";  ///< auto, or a name of `convfilt list strategies`
   std::string device = "auto";    ///< auto, cpu, cuda, cuda:N, or emulator, which is slow
   int threads = 0;                ///< CPU threads, up to 1024; 0 = all cores
-  int pictures = 1;    ///< how many the plan will filter; a GPU pays sooner where there are many
-  bool finite = true;  ///< f32: whether all samples are finite and of similar size, as in a picture
+  int pictures = 1;  ///< how many the plan will filter; a GPU pays sooner where there are many
 };
 
 /// A mask from a text file, or a shipped mask by its name (`convfilt list masks`). A word with a
@@ -29,7 +28,8 @@ struct PlanRequest {
 Mask load_mask(const std::string& path_or_name);
 
 /// Chooses a strategy and a device for the problem, and prepares a plan. The family, and so the
-/// bytes, depend on the problem alone. Device auto counts the time of copies to and from a GPU; for
+/// bytes, depend on the problem alone; f32 pictures are transformed only where Problem::contrast
+/// says that they may be. Device auto counts the time of copies to and from a GPU; for
 /// pictures that lie on a GPU, name the device, since auto may take the CPU. Throws
 /// std::runtime_error if the strategy refuses the problem, a number is out of range, a name is
 /// unknown, or the device is missing or has too little memory. The plan throws it for pictures of

@@ -113,7 +113,6 @@ std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanRequest& reque
   wanted.strategy = request.strategy;
   wanted.device = request.device;
   wanted.threads = request.threads;
-  wanted.finite = request.finite;
   const Machine machine = this_machine();
   check_names(wanted, machine);
   const Choice choice = choose(problem, request.pictures, wanted, machine);

@@ -145,15 +145,19 @@ class FolderWalk {
   std::set<FileId> open_;
 };
 
-/// Names in a list; blank lines count for nothing.
+/// Names in a list, which may begin with UTF-8's mark; blank lines count for nothing.
 std::vector<std::string> names_in(const std::string& list, bool nul) {
   std::ifstream file;
   if (list != "-") file.open(list, std::ios::binary);
   std::istream& in = list == "-" ? std::cin : file;
   std::vector<std::string> names;
   std::string name;
+  bool is_first = true;
   while (std::getline(in, name, nul ? '\0' : '\n')) {
     if (!nul && name.ends_with('\r')) name.pop_back();
+    if (constexpr std::string_view kMark = "\xEF\xBB\xBF"; is_first && name.starts_with(kMark))
+      name.erase(0, kMark.size());
+    is_first = false;
     if (name.find('\0') != name.npos)
       throw UsageError("--files-from: a name in " + quoted_name(list) +
                        " holds a NUL; --null takes a list whose names end with NUL");

@@ -164,6 +164,12 @@ void check_written_again(const Read& picture, const ReadOptions& options) {
 
 }  // namespace
 
+/// For pictures in strips and tiles of a TIFF. Those of modules are fuzzed by themselves.
+const Codec& convfilt::codec_for(FormatId format, Loader) {
+  if (format != FormatId::png) throw IoError("only PNG is read here");
+  return kPngCodec;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;  // open_source() refuses it
   const Bytes bytes(data, size);

@@ -97,7 +97,7 @@ std::vector<double> convolve(const Problem& p, const Picture& in) {
   result.reserve(in.samples());
   double sum = 0;
   for_each_output(
-      p, in, [&](double weight, double sample) { sum += weight * sample; },
+      p, in, [&](double weight, double sample) { sum += weight != 0 ? weight * sample : 0; },
       [&] {
         result.push_back(p.mask.offset + sum / p.mask.divisor);
         sum = 0;

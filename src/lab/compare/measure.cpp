@@ -26,9 +26,10 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
   return locations;
 }
 
-/// The choice of `auto`. Where it refuses, the choice has a reason and no strategy.
-Choice choice_of_auto(const Problem& problem, const CompareOptions& options,
-                      const Machine& machine) {
+/// The choice of `auto` for a picture of low contrast. Where it refuses, the choice has a reason
+/// and no strategy.
+Choice choice_of_auto(Problem problem, const CompareOptions& options, const Machine& machine) {
+  problem.contrast = 1;
   Request request;
   request.device = options.device;
   request.threads = options.threads;

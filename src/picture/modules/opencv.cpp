@@ -12,6 +12,9 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
+#ifdef CONVFILT_HAS_OPENJPEG
+#include <openjpeg.h>
+#endif
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/descriptor.hpp"
@@ -188,6 +191,79 @@ class OpencvReader : public WholeReader {
   cv::Mat pixels_;
 };
 
+#ifdef CONVFILT_HAS_OPENJPEG
+/// OpenCV has OpenJPEG halve a picture five times, which one of a side below 32 refuses. The result
+/// is empty where OpenJPEG fails.
+Bytes small_jp2(const Image& image) {
+  const bool is_wide = image.depth() == Depth::u16;
+  opj_cparameters_t how;
+  opj_set_default_encoder_parameters(&how);
+  how.tcp_numlayers = how.cp_disto_alloc = how.numresolution = 1;
+  how.tcp_mct = image.channels() >= 3;
+  opj_image_cmptparm_t plane{};
+  plane.dx = plane.dy = 1;
+  plane.w = OPJ_UINT32(image.width());
+  plane.h = OPJ_UINT32(image.height());
+  plane.prec = is_wide ? 16 : 8;
+  std::vector<opj_image_cmptparm_t> planes(std::size_t(image.channels()), plane);
+  const std::unique_ptr<opj_image_t, Destroy<opj_image_destroy>> from(
+      opj_image_create(OPJ_UINT32(planes.size()), planes.data(),
+                       image.channels() == 1 ? OPJ_CLRSPC_GRAY : OPJ_CLRSPC_SRGB));
+  const std::unique_ptr<opj_codec_t, Destroy<opj_destroy_codec>> codec(
+      opj_create_compress(OPJ_CODEC_JP2));
+  const std::unique_ptr<opj_stream_t, Destroy<opj_stream_destroy>> stream(
+      opj_stream_default_create(OPJ_FALSE));
+  if (!from || !codec || !stream) throw std::bad_alloc();
+  from->x1 = plane.w;
+  from->y1 = plane.h;
+  if (image.channels() == 4) from->comps[3].alpha = 1;
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
+    for (int y = 0; y < image.height(); ++y) {
+      const T* sample = reinterpret_cast<const T*>(image.view().row(y));
+      for (int x = 0; x < image.width(); ++x)
+        for (int c = 0; c < image.channels(); ++c, ++sample) {
+          const int to = c < 3 && image.channels() >= 3 ? 2 - c : c;  // BGR becomes RGB
+          from->comps[to].data[std::ptrdiff_t(y) * image.width() + x] = OPJ_INT32(*sample);
+        }
+    }
+  });
+
+  struct Written {
+    Bytes bytes;
+    std::size_t at = 0;
+  } to;
+  // Nothing is allocated, or thrown, within OpenJPEG.
+  to.bytes.reserve((std::size_t{1} << 16) + 2 * std::size_t(image.height()) * image.row_bytes());
+  opj_stream_set_user_data(stream.get(), &to, nullptr);
+  opj_stream_set_write_function(stream.get(), [](void* bytes, OPJ_SIZE_T count, void* user) {
+    Written& all = *static_cast<Written*>(user);
+    if (count > all.bytes.capacity() - all.at) return OPJ_SIZE_T(-1);
+    all.bytes.resize(std::max(all.bytes.size(), all.at + count));
+    std::memcpy(all.bytes.data() + all.at, bytes, count);
+    all.at += count;
+    return count;
+  });
+  opj_stream_set_seek_function(stream.get(), [](OPJ_OFF_T at, void* user) -> OPJ_BOOL {
+    Written& all = *static_cast<Written*>(user);
+    if (at < 0 || std::size_t(at) > all.bytes.size()) return OPJ_FALSE;
+    all.at = std::size_t(at);
+    return OPJ_TRUE;
+  });
+  opj_stream_set_skip_function(stream.get(), [](OPJ_OFF_T count, void* user) -> OPJ_OFF_T {
+    Written& all = *static_cast<Written*>(user);
+    if (count < 0 || std::size_t(count) > all.bytes.capacity() - all.at) return -1;
+    all.at += std::size_t(count);
+    all.bytes.resize(std::max(all.bytes.size(), all.at));
+    return count;
+  });
+  const bool done = opj_setup_encoder(codec.get(), &how, from.get()) &&
+                    opj_start_compress(codec.get(), from.get(), stream.get()) &&
+                    opj_encode(codec.get(), stream.get()) &&
+                    opj_end_compress(codec.get(), stream.get());
+  return done ? std::move(to.bytes) : Bytes();
+}
+#endif
+
 /// Bytes that OpenCV takes for each sample, beside its pictures.
 int bytes_a_sample_of(FormatId format) {
   switch (format) {
@@ -237,6 +313,14 @@ class OpencvWriter : public WholeWriter {
   }
 
   Bytes encoded() const {
+#ifdef CONVFILT_HAS_OPENJPEG
+    constexpr int kSmallSide = 32;
+    if (header_.format == FormatId::jp2 && std::min(header_.width, header_.height) < kSmallSide) {
+      Bytes small = small_jp2(image_);
+      if (small.empty()) fail("OpenJPEG gives no reason");
+      return small;
+    }
+#endif
     const WriteSignalsBlocked blocked;  // for formats that go through a temporary file
     const int depth = header_.depth == Depth::u8    ? CV_8U
                       : header_.depth == Depth::u16 ? CV_16U

@@ -18,7 +18,7 @@ same expected.png two/a_blur.png
 try blur --glob 'b.*' photos -r --glob '*.b' -o pgm --format pgm
 only pgm .convfilt-journal holiday
 only pgm/holiday b.pgm
-printf '%s\n' photos/a.png photos/holiday/b.png >list
+printf '\357\273\277%s\r\n' photos/a.png >list; printf '%s\n' photos/holiday/b.png >>list  # with UTF-8's mark
 try apply identity --files-from list -o listed
 only listed/photos a.png holiday
 printf '%s\0' photos/a.png | try apply identity --files-from - -0 listed2

@@ -20,6 +20,7 @@ Problem problem_of(int side, Mask mask, Depth depth = Depth::u8) {
   problem.width = problem.height = side;
   problem.depth = depth;
   problem.mask = std::move(mask);
+  problem.contrast = 1;
   return problem;
 }
 
@@ -327,9 +328,9 @@ TEST_CASE("auto: large masks by transforms, unless samples are none that these t
     CHECK(two.choose(problem, "auto", "cpu").strategy == strategy);
   }
 
-  Request request{"auto", "cuda", 0, {}};
-  request.finite = false;
-  const Choice exact = convfilt::choose(wide, 1, request, two.machine);
+  Problem bright = wide;
+  bright.contrast = HUGE_VAL;
+  const Choice exact = two.choose(bright, "auto", "cuda");
   CHECK(exact.strategy == &kDirect);
   CHECK(has(exact.why, "family direct, since a transform would spread infinities, NaN"));
 

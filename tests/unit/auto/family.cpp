@@ -1,6 +1,8 @@
 /// The family that `auto` takes, decided by the problem alone.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "kernels/contract/separable.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/family.hpp"
@@ -84,16 +86,18 @@ TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds 
   CHECK(family(Depth::u8, 101, 2) == Family::separable);
   CHECK(family(Depth::f32, 40, 4) == Family::direct);
   // In a large picture, transforms are the other choice.
-  const auto of_large = [&](Depth depth, int side, bool finite) {
-    return family_for(
-        {512, 512, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, 2)},
-        finite);
+  const auto of_large = [&](Depth depth, int side, double contrast = 1) {
+    return family_for({512, 512, 1, depth, Border::replicate, 0,
+                       real_low_rank_mask(random, side, side, 2), Mode::same, contrast});
   };
   for (const Depth depth : kDepths) {
-    CHECK(of_large(depth, 65, true) == Family::separable);
-    CHECK(of_large(depth, 67, true) == Family::transform);
-    CHECK(of_large(depth, 67, false) == Family::separable);
+    CHECK(of_large(depth, 65) == Family::separable);
+    CHECK(of_large(depth, 67) == Family::transform);
   }
+  // Floats whose contrast is not known, or too large, are not transformed.
+  CHECK(of_large(Depth::f32, 67, 8) == Family::transform);
+  for (const double contrast : {0.0, 16.0, HUGE_VAL})
+    CHECK(of_large(Depth::f32, 67, contrast) == Family::separable);
 }
 
 TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
@@ -103,7 +107,9 @@ TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
     std::vector<double> weights;
     for (int k = 0; k < w * h; ++k) weights.push_back(random.integer(1, 99));
     p.mask = make_mask("noise", w, h, weights, 5e4);
-    CHECK(family_for(p, false) == Family::direct);
+    p.contrast = HUGE_VAL;
+    if (depth == Depth::f32) CHECK(family_for(p) == Family::direct);
+    p.contrast = 1;
     return family_for(p);
   };
   for (const Depth depth : {Depth::u16, Depth::f32}) {
@@ -132,8 +138,9 @@ TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
 
 TEST_CASE("masks of rank 1 are separable, but transform where they are long and smooth") {
   const auto family = [](Depth depth, const Mask& mask, int side = 256) {
-    const Problem p{side, side, 1, depth, Border::reflect, 0, mask};
-    CHECK(family_for(p, false) == Family::separable);
+    Problem p{side, side, 1, depth, Border::reflect, 0, mask};
+    if (depth == Depth::f32) CHECK(family_for(p) == Family::separable);
+    p.contrast = 1;
     return family_for(p);
   };
   for (const Depth depth : {Depth::u16, Depth::f32}) {

@@ -85,7 +85,8 @@ std::vector<Profile> absurd(bool reversed, std::string_view favourite = "") {
 }
 
 Problem problem_of(int width, int channels, Depth depth, Mask mask) {
-  return {width, width * 3 / 4, channels, depth, Border::replicate, 0, std::move(mask)};
+  return {width, width * 3 / 4,   channels,   depth,         Border::replicate,
+          0,     std::move(mask), Mode::same, /*contrast=*/1};
 }
 
 std::vector<Mask> some_masks() {

@@ -116,16 +116,12 @@ std::vector<jpeg::Segment> saved_segments(const jpeg_decompress_struct& info) {
   return segments;
 }
 
-/// The formula that OpenCV uses, too. `inverted` says that 255 is no ink, as Adobe writes it.
-void cmyk_to_bgr(const unsigned char* cmyk, bool inverted, int width, unsigned char* bgr) {
-  const int flip = inverted ? 0 : 255;
-  for (int x = 0; x < width; ++x, cmyk += 4, bgr += 3) {
-    const int key = cmyk[3] ^ flip;
-    for (int ink = 0; ink < 3; ++ink) {
-      const int level = cmyk[ink] ^ flip;
-      bgr[2 - ink] = static_cast<unsigned char>(key - ((255 - level) * key >> 8));
-    }
-  }
+/// The formula that OpenCV uses, too. 255 is no ink, as Adobe writes it, and as browsers read files
+/// without Adobe's mark.
+void cmyk_to_bgr(const unsigned char* cmyk, int width, unsigned char* bgr) {
+  for (int x = 0; x < width; ++x, cmyk += 4, bgr += 3)
+    for (int ink = 0; ink < 3; ++ink)
+      bgr[2 - ink] = static_cast<unsigned char>(cmyk[3] - ((255 - cmyk[ink]) * cmyk[3] >> 8));
 }
 
 class JpegReader : public FirstPictureReader,
@@ -166,13 +162,25 @@ class JpegReader : public FirstPictureReader,
   /// Runs libjpeg's functions, then reports damage. False when they were left early.
   template <class Work>
   bool run(const Work& work) {
-    const bool done = attempted(work);
+    bool done = attempted(work);
+    if (!done && takes_late_height()) done = attempted(work);
     if (!done) {
       given_up_ = true;
       if (exit_.code != kDamage) note_failure();
     }
     if (!damage_.empty()) report_damage();
     return done;
+  }
+
+  /// Whether the height stands behind the first scan. libjpeg then begins anew, with a header that
+  /// has it.
+  bool takes_late_height() {
+    if (exit_.code != JERR_EMPTY_IMAGE || info_.image_height != 0 || late_height_) return false;
+    late_height_ = jpeg::late_height(source_);
+    if (!late_height_) return false;
+    jpeg_abort_decompress(&info_);
+    offset_ = manager_.bytes_in_buffer = 0;
+    return true;
   }
 
   void report_damage() {
@@ -206,6 +214,9 @@ class JpegReader : public FirstPictureReader,
       exit_.thrown = std::current_exception();
       return jpeg::kThrown;
     }
+    for (std::uint64_t i = 0; late_height_ && i < 2; ++i)
+      if (const std::uint64_t at = late_height_->at + i; at >= offset_ && at < offset_ + got)
+        buffer_[at - offset_] = late_height_->bytes[i];
     offset_ += got;
     if (got == 0) {
       source_ended_ = true;
@@ -271,11 +282,42 @@ class JpegReader : public FirstPictureReader,
     const int code = info_.err->msg_code;
     // These two are about versions; the pixels are whole.
     if (code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM) return;
+    if (is_harmless(code)) return;
     if (code == JWRN_HIT_MARKER && info_.unread_marker == JPEG_EOI) note_missing_rows();
     char words[JMSG_LENGTH_MAX];
     info_.err->format_message(reinterpret_cast<j_common_ptr>(&info_), words);
     note_damage(words);
     if (context_.options().refuse_damaged || exit_.thrown) leave(exit_, kDamage);
+  }
+
+  /// Whether the file is odd, but whole: what other programs read, too. It is told once.
+  bool is_harmless(int code) noexcept {
+    // Behind the data of a scan, bytes that are no padding may be what a damaged scan did not take.
+    const int stray = errors_.msg_parm.i[0];
+    const bool is_sequential = code == JWRN_NOT_SEQUENTIAL && info_.Ss == 0 && info_.Se == 0 &&
+                               info_.Ah == 0 && info_.Al == 0;
+    const bool is_stray =
+        code == JWRN_EXTRANEOUS_DATA && (!started_ || is_padding_behind_scan(stray));
+    if (!is_sequential && !is_stray) return false;
+    try {
+      if (!std::exchange(is_sequential ? told_scan_ : told_stray_, true))
+        context_.warn(is_sequential
+                          ? "a scan names its first coefficient alone, but has all of them"
+                          : plural(std::uint64_t(stray), "stray byte") +
+                                " before a marker, which other programs skip, too");
+    } catch (...) {
+      exit_.thrown = std::current_exception();
+      leave(exit_, jpeg::kThrown);
+    }
+    return true;
+  }
+
+  /// Whether the bytes that libjpeg skipped before a marker are 0. It has read the marker.
+  bool is_padding_behind_scan(int count) {
+    constexpr int kMarkerBytes = 2;
+    const unsigned char* const end = manager_.next_input_byte - kMarkerBytes;
+    return end - buffer_.get() >= count &&
+           std::all_of(end - count, end, [](unsigned char byte) { return byte == 0; });
   }
 
   /// The rows after those that libjpeg is decoding are not in the file. Where an earlier scan
@@ -474,8 +516,7 @@ class JpegReader : public FirstPictureReader,
       if (!line_.empty()) {
         lines[0] = line_.data();
         jpeg_read_scanlines(&info_, lines, 1);
-        cmyk_to_bgr(line_.data(), info_.saw_Adobe_marker, header_.width,
-                    reinterpret_cast<unsigned char*>(rows.row(y)));
+        cmyk_to_bgr(line_.data(), header_.width, reinterpret_cast<unsigned char*>(rows.row(y)));
         ++decoded_rows_;
         continue;
       }
@@ -494,11 +535,19 @@ class JpegReader : public FirstPictureReader,
     const bool is_samsung = size - end >= last.size() &&
                             source_.read(size - last.size(), last) == last.size() &&
                             std::memcmp(last.data(), "SEFT", last.size()) == 0;
-    if (announces_more_ || is_samsung)
+    if (announces_more_ || is_samsung || is_picture_or_video(end))
       context_.leaves_out(bytes_follow(size - end) +
                           ", of other pictures or parts, which are not read");
     else
       context_.damaged(bytes_follow(size - end));
+  }
+
+  /// Whether a JPEG begins there, or a file of boxes, such as MP4, HEIC and AVIF.
+  bool is_picture_or_video(std::uint64_t at) {
+    std::array<unsigned char, 8> head{};
+    if (source_.read(at, head) < head.size()) return false;
+    return std::memcmp(head.data(), "\xFF\xD8\xFF", 3) == 0 ||
+           std::memcmp(head.data() + 4, "ftyp", 4) == 0;
   }
 
   bool is_padding_from(std::uint64_t at) {
@@ -516,12 +565,14 @@ class JpegReader : public FirstPictureReader,
   std::uint64_t offset_ = 0;         ///< of the byte after the buffer
   std::vector<unsigned char> line_;  ///< CMYK
   std::string damage_;
+  std::optional<jpeg::LateHeight> late_height_;
   int next_row_ = 0;      ///< that the caller gets
   int decoded_rows_ = 0;  ///< that libjpeg gave
   int missing_from_ = 0;  ///< the first row that is not in a file that is cut
   unsigned seen_ = 0;     ///< a bit for each component that had a scan
   bool source_ended_ = false, header_read_ = false, started_ = false, several_scans_ = false,
-       given_up_ = false, first_rows_missing_ = false, announces_more_ = false;
+       given_up_ = false, first_rows_missing_ = false, announces_more_ = false, told_scan_ = false,
+       told_stray_ = false;
 };
 
 class JpegWriter : public RowWriter, public jpeg::Compressor {

@@ -18,7 +18,8 @@ class Coefficients : public WithLibjpeg<Coefficients, jpeg_decompress_struct> {
   explicit Coefficients(std::span<const unsigned char> file) {
     errors_.emit_message = [](j_common_ptr c, int level) {
       const int code = c->err->msg_code;
-      if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM)
+      if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM &&
+          code != JWRN_NOT_SEQUENTIAL && code != JWRN_EXTRANEOUS_DATA)
         leave(of(c).exit_, code);
     };
     is_good_ = attempted([&] {

@@ -275,6 +275,32 @@ std::optional<std::uint64_t> index_place(ByteSource& file) {
   return std::nullopt;
 }
 
+std::optional<LateHeight> late_height(ByteSource& file) {
+  constexpr unsigned char kFirstFrame = 0xC0, kLastFrame = 0xCF, kLines = 0xDC, kRestart = 0xD0;
+  constexpr std::size_t kHeightAt = 5;
+  std::array<unsigned char, 8> head{};
+  LateHeight height;
+  std::uint64_t at = 2;
+  for (bool is_scan = false; !is_scan; at += 2 + big_endian(head, 2, 2)) {
+    if (file.read(at, head) < head.size() || head[0] != 0xFF) return std::nullopt;
+    is_scan = head[1] == kStartOfScan;
+    // Every fourth of this range, but for the first, is no frame.
+    const bool is_frame = head[1] > kFirstFrame && head[1] <= kLastFrame && head[1] % 4 != 0;
+    if (is_frame || head[1] == kFirstFrame) height.at = at + kHeightAt;
+  }
+  Bytes buffer(std::size_t{1} << 16);
+  for (unsigned char before = 0; const std::size_t got = file.read(at, buffer); at += got) {
+    for (std::size_t i = 0; i < got; before = buffer[i++]) {
+      const unsigned char marker = buffer[i];
+      if (before != 0xFF || marker == 0 || marker == 0xFF || marker / 8 == kRestart / 8) continue;
+      if (marker != kLines || height.at == 0 || file.read(at + i + 3, height.bytes) < 2)
+        return std::nullopt;
+      return height;
+    }
+  }
+  return std::nullopt;
+}
+
 Contents contents_of(const std::vector<Segment>& segments) {
   Contents contents;
   Metadata& metadata = contents.metadata;

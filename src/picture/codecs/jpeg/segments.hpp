@@ -1,6 +1,7 @@
 /// Metadata as the application segments and comments of a JPEG hold them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,6 +45,15 @@ struct Contents {
 
 /// The offset of the directory of a multi-picture index in a file; nothing if it has none.
 std::optional<std::uint64_t> index_place(ByteSource& file);
+
+/// The height that a JPEG names behind its first scan (DNL).
+struct LateHeight {
+  std::uint64_t at = 0;  ///< where it belongs, in the frame header
+  std::array<unsigned char, 2> bytes{};
+};
+
+/// That of a file whose frame header has a height of 0; nothing where it names none.
+std::optional<LateHeight> late_height(ByteSource& file);
 
 /// The contents of the segments APP1, APP2, APP13 and COM of a file, in its order.
 Contents contents_of(const std::vector<Segment>& segments);

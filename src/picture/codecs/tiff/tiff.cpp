@@ -879,6 +879,105 @@ class ConvertedRows : public BandRows {
   std::unique_ptr<uint32_t[]> pixels_;
 };
 
+/// The format that stands whole in each strip or tile; nothing for compressions of libtiff.
+std::optional<FormatId> embedded_format(int compression) {
+  switch (compression) {
+    case 33005:  // Aperio's
+    case COMPRESSION_JP2000: return FormatId::jp2;
+    case 34933: return FormatId::png;
+    case 50002:
+    case 52546: return FormatId::jxl;  // of DNG 1.7
+    default: return std::nullopt;
+  }
+}
+
+/// Rows of strips or tiles that are files of another format.
+class EmbeddedRows : public BandRows {
+ public:
+  EmbeddedRows(const Input& input, const Layout& layout, const Header& header, FormatId format)
+      : BandRows(input, layout, header), header_(header), format_(format) {
+    try {
+      codec_ = &codec_for(format, Loader::automatic);
+    } catch (const IoError& error) {
+      input.context.fail(error.what());
+    }
+  }
+
+  /// Libraries hold more than one picture; what they take for a sample is less than this.
+  std::uint64_t held_bytes() const override {
+    constexpr std::uint64_t kOfSample = 16;
+    return band_bytes_ + input_.largest_strile +
+           kOfSample * std::uint64_t(header_.channels) * std::uint64_t(pixels());
+  }
+
+ private:
+  std::int64_t pixels() const { return std::int64_t{layout_.strile_width} * layout_.strile_height; }
+
+  void decode(int first, int rows) override {
+    const std::size_t pixel_bytes = row_bytes_ / std::size_t(layout_.width);
+    for (int left = 0; left < layout_.width; left += layout_.strile_width) {
+      const Image image = decoded(left, first, rows);
+      const std::size_t bytes =
+          std::size_t(std::min(layout_.strile_width, layout_.width - left)) * pixel_bytes;
+      for (int y = 0; y < rows; ++y) {
+        std::byte* const to = row(y) + std::size_t(left) * pixel_bytes;
+        if (image.empty())
+          std::memset(to, 0, bytes);
+        else
+          std::memcpy(to, image.view().row(y), bytes);
+      }
+    }
+    if (layout_.premultiplied)
+      unpremultiply({row(0), layout_.width, rows, 4, std::ptrdiff_t(row_bytes_)}, header_.depth);
+  }
+
+  /// A strip or tile; empty where nothing can be read of it.
+  Image decoded(int x, int y, int rows) {
+    TIFF* const tiff = opened_->tiff;
+    const std::uint32_t strile =
+        layout_.tiled ? TIFFComputeTile(tiff, std::uint32_t(x), std::uint32_t(y), 0, 0)
+                      : TIFFComputeStrip(tiff, std::uint32_t(y), 0);
+    const std::string place = place_of(layout_, y, strile);
+    if (!check_place(*opened_, input_, strile, place)) return {};
+    const std::uint64_t at = TIFFGetStrileOffset(tiff, strile);
+    std::vector<unsigned char> bytes(std::size_t(
+        std::min<std::uint64_t>(TIFFGetStrileByteCount(tiff, strile), input_.source.size() - at)));
+    bytes.resize(input_.source.read(at, bytes));
+    const auto lost = [&](const std::string& why) -> Image {
+      input_.context.damaged(data_damaged(place + ": " + why));
+      return {};
+    };
+    FormatId found;
+    if (!sniff(bytes, &found) || found != format_)
+      return lost("it is no " + std::string(name_of(format_)));
+    ReadOptions options;
+    options.refuse_damaged = false;
+    options.max_pixels = pixels();
+    ReadContext context(place, options);
+    try {
+      const auto source = source_of(bytes);
+      const auto reader = codec_->open(*source, context);
+      const Header& header = reader->header();
+      if (header.width != layout_.strile_width || header.height < rows ||
+          header.channels != header_.channels || header.depth != header_.depth)
+        return lost("it has " + size_text(header.width, header.height) + " pixels of " +
+                    plural(std::uint64_t(header.channels), "channel") + " in " +
+                    std::string(name_of(header.depth)) + ", which the TIFF's header contradicts");
+      Image image(header.width, header.height, header.channels, header.depth);
+      reader->read(image.view());
+      if (!context.is_damaged()) reader->finish();
+      if (context.is_damaged()) lost(context.left_out().front());
+      return image;
+    } catch (const IoError& error) {
+      return lost(error.what());
+    }
+  }
+
+  const Header& header_;
+  const FormatId format_;
+  const Codec* codec_ = nullptr;
+};
+
 /// The offsets of a file's directories, which form a chain.
 std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& context) {
   constexpr std::size_t kMost = 65535;
@@ -986,6 +1085,28 @@ void read_palette(TIFF* tiff, Layout& layout, ReadContext& context) {
       for (std::uint16_t& level : map) level = std::uint16_t(level << 8);
 }
 
+/// For messages: its number, and the name where libtiff may have no decoder for it.
+std::string compression_name(int compression) {
+  constexpr std::pair<int, const char*> kNames[] = {{COMPRESSION_OJPEG, "old-style JPEG"},
+                                                    {COMPRESSION_JPEG, "JPEG"},
+                                                    {33003, "JPEG 2000 of YCbCr"},
+                                                    {33005, "JPEG 2000"},
+                                                    {COMPRESSION_JBIG, "JBIG"},
+                                                    {COMPRESSION_JP2000, "JPEG 2000"},
+                                                    {COMPRESSION_LERC, "LERC"},
+                                                    {34892, "lossy JPEG"},
+                                                    {COMPRESSION_LZMA, "LZMA"},
+                                                    {34933, "PNG"},
+                                                    {COMPRESSION_ZSTD, "Zstandard"},
+                                                    {COMPRESSION_WEBP, "WebP"},
+                                                    {50002, "JPEG XL"},
+                                                    {52546, "JPEG XL"}};
+  const auto* const found =
+      std::ranges::find(kNames, compression, &std::pair<int, const char*>::first);
+  const std::string number = "number " + std::to_string(compression);
+  return found == std::end(kNames) ? number : found->second + (" (" + number + ")");
+}
+
 Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
   Layout layout;
   const auto width = field<uint32_t>(tiff, TIFFTAG_IMAGEWIDTH, 0),
@@ -1004,8 +1125,9 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
              inks = number(TIFFTAG_INKSET, INKSET_CMYK),
              photometric = number(TIFFTAG_PHOTOMETRIC,
                                   samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-  if (!TIFFIsCODECConfigured(compression)) {
-    context.fail("its compression, number " + std::to_string(compression) +
+  const bool is_embedded = embedded_format(compression).has_value();
+  if (!is_embedded && !TIFFIsCODECConfigured(compression)) {
+    context.fail("its compression, " + compression_name(compression) +
                  ", is not one that libtiff decodes here; convert it first");
   }
   layout.compression = compression;
@@ -1033,6 +1155,11 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
                           : Colour::by_libtiff;
       break;
     default: layout.colour = Colour::by_libtiff; break;
+  }
+  if (is_embedded && (layout.separate || layout.white_is_zero ||
+                      (layout.colour != Colour::grey && layout.colour != Colour::rgb))) {
+    context.fail("its compression, " + compression_name(compression) +
+                 ", is read for grey levels and RGB alone, in one plane; convert it first");
   }
   // Old-style JPEG needs what the RGBA interface does for it.
   if (compression == COMPRESSION_OJPEG) layout.colour = Colour::by_libtiff;
@@ -1277,7 +1404,9 @@ class TiffReader : public RowReader {
       shorten_striles(file_, *directory, striles, input_);
     }
     input_.largest_strile = largest_strile(file_, *directory, input_.source);
-    if (layout_.colour == Colour::by_libtiff)
+    if (const auto format = embedded_format(layout_.compression))
+      rows_ = std::make_unique<EmbeddedRows>(input_, layout_, header_, *format);
+    else if (layout_.colour == Colour::by_libtiff)
       rows_ = std::make_unique<ConvertedRows>(input_, layout_, header_);
     else if (layout_.tiled)
       rows_ = std::make_unique<TileRows>(input_, layout_, header_);

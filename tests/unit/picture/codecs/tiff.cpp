@@ -660,6 +660,130 @@ TEST_CASE("TIFF: compressed kinds give OpenCV's pixels") {
   }
 }
 
+/// A TIFF whose strips or tiles are files of another format, each made by `encode`.
+Bytes of_files(const Image& image, int compression, int columns, int rows,
+               const std::function<Bytes(const Image&)>& encode) {
+  const bool tiled = columns < image.width();
+  Place place;
+  TIFF* tiff = TIFFClientOpen("test", "wl", &place, read_sink, write_sink, seek_sink, close_sink,
+                              size_of_sink, nullptr, nullptr);
+  REQUIRE(tiff);
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, image.width());
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, image.height());
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, int(8 * size_of(image.depth())));
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, image.channels());
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
+               image.channels() == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+  TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  if (tiled) {
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, columns);
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, rows);
+  } else {
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows);
+  }
+  std::uint32_t strile = 0;
+  for (int y = 0; y < image.height(); y += rows) {
+    for (int x = 0; x < image.width(); x += columns) {
+      // Tiles that stick out repeat the last samples.
+      Image part(columns, tiled ? rows : std::min(rows, image.height() - y), image.channels(),
+                 image.depth());
+      for (int v = 0; v < part.height(); ++v)
+        for (int u = 0; u < part.width(); ++u)
+          for (int c = 0; c < part.channels(); ++c)
+            set_sample(&part, u, v, c,
+                       sample(image, std::min(x + u, image.width() - 1),
+                              std::min(y + v, image.height() - 1), c));
+      Bytes file = encode(part);
+      const tmsize_t bytes = tmsize_t(file.size());
+      REQUIRE((tiled ? TIFFWriteRawTile(tiff, strile, file.data(), bytes)
+                     : TIFFWriteRawStrip(tiff, strile, file.data(), bytes)) == bytes);
+      ++strile;
+    }
+  }
+  REQUIRE(TIFFWriteDirectory(tiff) == 1);
+  TIFFClose(tiff);
+  // libtiff does not write compressions that it has no codec for.
+  Bytes bytes = place.sink.bytes();
+  const unsigned char entry[] = {0x03, 0x01, 3, 0, 1, 0, 0, 0, 1, 0};
+  const auto at = std::search(bytes.begin(), bytes.end(), std::begin(entry), std::end(entry));
+  REQUIRE(at != bytes.end());
+  at[8] = static_cast<unsigned char>(compression);
+  at[9] = static_cast<unsigned char>(compression >> 8);
+  return bytes;
+}
+
+TEST_CASE("TIFF: strips and tiles that are PNG, JPEG 2000 or JPEG XL") {
+  for (const auto& [format, compression] : {std::pair{FormatId::png, 34933},
+                                            {FormatId::jp2, 34712},
+                                            {FormatId::jp2, 33005},
+                                            {FormatId::jxl, 50002},
+                                            {FormatId::jxl, 52546}}) {
+    const Codec* codec = nullptr;
+    try {
+      codec = &codec_for(format, Loader::automatic);
+    } catch (const IoError&) {
+      continue;  // a module that is not built
+    }
+    const auto encode = [&, format = format](const Image& part) {
+      return write_by(*codec, part, header_for(part, format), {});
+    };
+    for (const Depth depth : {Depth::u8, Depth::u16}) {
+      for (const int channels : {1, 3}) {
+        const Image image = pattern(100, 90, channels, depth);
+        for (const auto& [columns, rows] : {std::pair{100, 90}, {100, 48}, {64, 48}}) {
+          INFO(compression << ", " << name_of(depth) << ", " << columns << "x" << rows);
+          const Bytes file = of_files(image, compression, columns, rows, encode);
+          keep_seed(file);
+          const Decoded whole = decode(file);
+          CHECK(whole.refusal == "");
+          CHECK(same(whole.image, image));
+          CHECK(same(decode(file, {}, 7).image, image));
+        }
+      }
+    }
+    // One tile is of another format, or of another size; the others are read.
+    const Image image = pattern(100, 90, 3, Depth::u8);
+    int tiles = 0;
+    const auto with_second = [&](const std::function<Bytes(const Image&)>& other) {
+      tiles = 0;
+      return of_files(image, compression, 64, 48,
+                      [&](const Image& part) { return ++tiles == 2 ? other(part) : encode(part); });
+    };
+    const Bytes foreign = with_second([](const Image& part) { return ::encode(part); });
+    CHECK(contains(decode(foreign).refusal, "row 0 of 90, tile 1: it is no "));
+    const Decoded rest = decode(foreign, {.refuse_damaged = false});
+    CHECK(rest.warnings.size() == 1);
+    CHECK(sample(rest.image, 63, 47, 1) == sample(image, 63, 47, 1));
+    CHECK(sample(rest.image, 64, 47, 1) == 0);
+    const Bytes small =
+        with_second([&](const Image& part) { return encode(part.part(0, 0, 40, 40)); });
+    CHECK(
+        contains(decode(small).refusal, "tile 1: it has 40x40 pixels of 3 channels in u8, which"));
+    const Bytes large =
+        with_second([&](const Image&) { return encode(pattern(400, 20, 3, Depth::u8)); });
+    CHECK(contains(decode(large).refusal, "tile 1: "));
+    const Bytes deep = with_second([&](const Image& part) {
+      return encode(pattern(part.width(), part.height(), 3, Depth::u16));
+    });
+    CHECK(contains(decode(deep).refusal, "in u16, which the TIFF's header contradicts"));
+    const Bytes cut = with_second([&](const Image& part) {
+      Bytes file = encode(part);
+      file.resize(file.size() / 2);
+      return file;
+    });
+    CHECK(contains(decode(cut).refusal, "row 0 of 90, tile 1: "));
+  }
+  const Image image = pattern(20, 20, 3, Depth::u8);
+  for (const auto& [compression, name] : {std::pair{33003, "JPEG 2000 of YCbCr (number 33003)"},
+                                          {34661, "JBIG (number 34661)"},
+                                          {1234, "number 1234"}}) {
+    const Decoded none =
+        decode(of_files(image, compression, 20, 20, [](const Image&) { return Bytes(99); }));
+    if (!TIFFIsCODECConfigured(std::uint16_t(compression)))
+      CHECK(contains(none.refusal, std::string("its compression, ") + name + ", is not one that"));
+  }
+}
+
 TEST_CASE("TIFF: LogLuv gives floats, as OpenCV does") {
   cv::Mat colours(40, 50, CV_32FC3);
   for (int y = 0; y < 40; ++y)
