@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/plan/chain.hpp"
 #include "kernels/plan/edges.hpp"
 #include "kernels/strategy.hpp"
 
@@ -25,11 +26,6 @@ const Strategy* find_strategy(std::string_view name);
 std::unique_ptr<Plan> make_edge_plan(DeviceKind device,
                                      std::vector<std::unique_ptr<Plan>> responses,
                                      const EdgeAnswers& how, const PlanOptions& options);
-
-/// The shape of a step's result.
-struct StepResult {
-  int width, height, channels;
-};
 
 /// Makes a plan for 8-bit pictures of one channel or three, which makes floats of the samples, has
 /// the steps filter them one behind the other, and rounds the last one's result half to even and

@@ -1,8 +1,8 @@
 // Chains of 8-bit pictures on a device: filters one behind the other, with floats between
 // (registry.hpp).
 
+#include "kernels/plan/chain.hpp"
 #include "kernels/plan/joint_plan.hpp"
-#include "kernels/registry.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
