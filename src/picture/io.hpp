@@ -120,9 +120,9 @@ class PictureWriter {
   /// `shape` says the size, channels and depth of the rows that will come, upright, and the
   /// metadata of the input. "-" is standard output. Depth is kept where the format can, else the
   /// nearest it has, with a warning; alpha is laid on white where the format has none, with a
-  /// warning. A JPEG keeps the coefficients that an `original` has outside its regions, or a warning
-  /// says why not. Throws IoError when the file cannot be written, UsageError when the format
-  /// cannot hold the picture.
+  /// warning. A JPEG keeps the coefficients that an `original` has outside its regions, or a
+  /// warning says why not. Throws IoError when the file cannot be written, UsageError when the
+  /// format cannot hold the picture.
   PictureWriter(const std::string& path, const Header& shape, const WriteOptions& options,
                 const Original* original = nullptr);
 

@@ -267,7 +267,7 @@ Bytes small_jp2(const Image& image) {
 /// Bytes that OpenCV takes for each sample, beside its pictures.
 int bytes_a_sample_of(FormatId format) {
   switch (format) {
-    case FormatId::jp2: return 8;
+    case FormatId::jp2: return 9;
     case FormatId::hdr: return 5;
     case FormatId::exr: return 3;
     default: return 1;
