@@ -16,7 +16,7 @@ namespace convfilt {
 namespace {
 
 constexpr std::size_t kMostSteps = 64;
-constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kBetweenWords = " \t";
 constexpr const char* kExample = "write one a line, or with | between, e.g. blur | edge --thin";
 
 /// A word of a line.
@@ -35,7 +35,7 @@ using WordPlaces = std::vector<WordPlace>;
 WordPlaces words_in(std::string_view line, const SourceText& source) {
   WordPlaces words;
   while (true) {
-    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(kBetweenWords), line.size()));
     if (line.empty() || line[0] == '#') return words;
     if (line[0] == '|') {
       words.push_back({"|", line.substr(0, 1), true});
@@ -49,7 +49,7 @@ WordPlaces words_in(std::string_view line, const SourceText& source) {
       const char letter = line[end];
       if (quote ? letter == quote : letter == '"' || letter == '\'')
         quote = quote ? 0 : letter;
-      else if (!quote && (letter == '|' || kBlanks.find(letter) != kBlanks.npos))
+      else if (!quote && (letter == '|' || kBetweenWords.find(letter) != kBetweenWords.npos))
         break;
       else
         place.word += letter;

@@ -73,22 +73,23 @@ HWY_INLINE V larger(V a, V b) {
 }
 
 // Whether the largest response gives the largest answer.
-bool are_alike(const Responses& responses) {
-  return std::ranges::all_of(responses, [&](const Response& each) {
+bool are_alike(const ResponseRows& responses) {
+  return std::ranges::all_of(responses, [&](const ResponseRow& each) {
     return each.divisor == responses[0].divisor && each.offset == responses[0].offset &&
            each.divisor > 0;
   });
 }
 
 struct Joined {
-  Joined(Join join, const Responses& responses)
+  Joined(Join join, const ResponseRows& responses)
       : how(join),
         all(responses),
         picks(responses.size() > 1 && (join == Join::compass || join == Join::max) &&
               are_alike(responses)) {}
 
   template <class D>
-  HWY_INLINE hn::Vec<D> answer(D, const Response& response, hn::Vec<hn::Rebind<float, D>> r) const {
+  HWY_INLINE hn::Vec<D> answer(D, const ResponseRow& response,
+                               hn::Vec<hn::Rebind<float, D>> r) const {
     return hn::Add(hn::Div(hn::PromoteTo(D(), r), hn::Set(D(), response.divisor)),
                    hn::Set(D(), response.offset));
   }
@@ -123,7 +124,7 @@ struct Joined {
   bool has_estimate() const {
     return all.size() <= 8 &&
            (how == Join::length || (how == Join::compass && (picks || all.size() == 1))) &&
-           std::ranges::all_of(all, [](const Response& each) { return each.offset == 0; });
+           std::ranges::all_of(all, [](const ResponseRow& each) { return each.offset == 0; });
   }
 
   HWY_INLINE Vector estimate(int x) const {
@@ -145,11 +146,11 @@ struct Joined {
   }
 
   const Join how;
-  const Responses& all;
+  const ResponseRows& all;
   const bool picks;  ///< the largest response
 };
 
-void answer_row(Join join, const Responses& responses, int n, double* answers) {
+void answer_row(Join join, const ResponseRows& responses, int n, double* answers) {
   const Joined joined(join, responses);
   const int wide = int(hn::Lanes(dd));
   int x = 0;
@@ -157,7 +158,7 @@ void answer_row(Join join, const Responses& responses, int n, double* answers) {
   for (; x < n; ++x) hn::StoreU(joined.at(d_one, x), d_one, answers + x);
 }
 
-void answer_row_from(float least, Join join, const Responses& responses, int n, float* answers) {
+void answer_row_from(float least, Join join, const ResponseRows& responses, int n, float* answers) {
   const Joined joined(join, responses);
   const bool has_estimate = joined.has_estimate();
   const int wide = int(hn::Lanes(dd));
@@ -180,7 +181,7 @@ void answer_row_from(float least, Join join, const Responses& responses, int n, 
   for (; x < n; ++x) exact(d_one, x);
 }
 
-void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
+void answer_bytes_row(Join join, const ResponseRows& responses, const double* threshold, int n,
                       std::uint8_t* samples) {
   const Joined joined(join, responses);
   const bool has_estimate = joined.has_estimate();
@@ -343,15 +344,15 @@ void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3
   HWY_DYNAMIC_DISPATCH(nearly_largest_row)(masks, rows, threshold, n, largest, unsure);
 }
 
-void answer_row(Join join, const Responses& responses, int n, double* answers) {
+void answer_row(Join join, const ResponseRows& responses, int n, double* answers) {
   HWY_DYNAMIC_DISPATCH(answer_row)(join, responses, n, answers);
 }
 
-void answer_row_from(float least, Join join, const Responses& responses, int n, float* answers) {
+void answer_row_from(float least, Join join, const ResponseRows& responses, int n, float* answers) {
   HWY_DYNAMIC_DISPATCH(answer_row_from)(least, join, responses, n, answers);
 }
 
-void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
+void answer_bytes_row(Join join, const ResponseRows& responses, const double* threshold, int n,
                       std::uint8_t* samples) {
   HWY_DYNAMIC_DISPATCH(answer_bytes_row)(join, responses, threshold, n, samples);
 }

@@ -9,12 +9,12 @@
 namespace convfilt {
 
 /// A row of responses to a mask: of row[x] / divisor + offset.
-struct Response {
+struct ResponseRow {
   const float* row;
   double divisor, offset;
 };
 
-using Responses = std::vector<Response>;
+using ResponseRows = std::vector<ResponseRow>;
 
 /// sums[x] = the sum of a pixel's three channels, each times its weight, / divisor, as it rounds to
 /// single precision. The weights are at least 0, and with samples of 255 sum to less than 2^24.
@@ -24,14 +24,14 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
 /// The same of floats, summed in double precision.
 void weighted_row(const float* pixels, const double (&weights)[3], int n, float* sums);
 
-void answer_row(Join join, const Responses& responses, int n, double* answers);
+void answer_row(Join join, const ResponseRows& responses, int n, double* answers);
 
 /// The same in single precision. Those below `least` are not exact, but stay below it.
-void answer_row_from(float least, Join join, const Responses& responses, int n, float* answers);
+void answer_row_from(float least, Join join, const ResponseRows& responses, int n, float* answers);
 
 /// The same as samples: rounded half to even and saturated; or with a threshold of at least 0, as
 /// 255 from it on, and 0 below.
-void answer_bytes_row(Join join, const Responses& responses, const double* threshold, int n,
+void answer_bytes_row(Join join, const ResponseRows& responses, const double* threshold, int n,
                       std::uint8_t* samples);
 
 /// Masks of 3x3, and how to tell from about their largest response whether it decides a sample.
@@ -50,7 +50,7 @@ void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3
 /// A row of answers, its neighbours, and the gradient: rows of responses / divisors.
 struct ThinRows {
   const float *above, *row, *below;
-  Response across, down;
+  ResponseRow across, down;
 };
 
 /// thin[x] = row[x] where it is at least `least`, larger than the answer before it, and not smaller

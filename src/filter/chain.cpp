@@ -18,13 +18,13 @@ namespace {
 using Works = std::vector<std::unique_ptr<Work>>;
 
 /// Rows of a picture, the last of which is the one before `end`.
-struct Span {
+struct RowSpan {
   int first, end;
   int rows() const { return end - first; }
 };
 
 /// The rows of its picture that the work needs for those of its result.
-Span rows_before(const Work& work, Span rows) {
+RowSpan rows_before(const Work& work, RowSpan rows) {
   if (work.is_whole()) return {0, work.in.height};
   const int first = rows.first - work.window.lead_y;
   return {std::max(first, 0),
@@ -51,7 +51,7 @@ class ChainWork final : public Work {
 
   Needs needs(int rows) const override {
     Needs all;
-    Span span{0, rows};
+    RowSpan span{0, rows};
     for (std::size_t k = works_.size(); k-- > 0;) {
       const auto [buffers, plans] = works_[k]->needs(span.rows());
       all.buffers += buffers;
@@ -93,12 +93,12 @@ class ChainWork final : public Work {
     }
 
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      std::vector<Span> spans{
+      std::vector<RowSpan> spans{
           {out.top, out.top + out.height}};  // of results, the last step's first
       for (std::size_t k = workers_.size(); k-- > 1;)
         spans.push_back(rows_before(*chain_.works_[k], spans.back()));
       for (std::size_t k = 0; k < workers_.size(); ++k) {
-        const Span rows = spans[workers_.size() - 1 - k];
+        const RowSpan rows = spans[workers_.size() - 1 - k];
         const bool is_last = k + 1 == workers_.size();
         const BandView<std::byte> result =
             is_last ? out : BandView<std::byte>(room(k, rows.rows()), rows.first);

@@ -122,7 +122,7 @@ class EdgeResponses {
     const auto row = [&](int v) {
       return has(0, v) ? row_of<float>(answers_.view(), v - top_) : nothing.data();
     };
-    const Responses& responses = at_row(y);
+    const ResponseRows& responses = at_row(y);
     convfilt::thin_row({row(y - 1), row(y), row(y + 1), responses[0], responses[1]},
                        least_float(least), result_.width, thin.data(), unsure);
     for (const int x : unsure) thin[std::size_t(x)] = float(thin_answer(x, y, least));
@@ -162,8 +162,8 @@ class EdgeResponses {
     return {view, top_};
   }
 
-  const Responses& at_row(int y) const {
-    static thread_local Responses responses;
+  const ResponseRows& at_row(int y) const {
+    static thread_local ResponseRows responses;
     responses.clear();
     for (std::size_t k = 0; k < planes_.size(); ++k)
       responses.push_back(

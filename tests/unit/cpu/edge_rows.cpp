@@ -30,10 +30,10 @@ std::vector<std::vector<float>> random_rows(std::size_t count, int n) {
   return rows;
 }
 
-double joined(Join join, const Responses& responses, int x) {
+double joined(Join join, const ResponseRows& responses, int x) {
   double all = 0;
   for (std::size_t k = 0; k < responses.size(); ++k) {
-    const Response& response = responses[k];
+    const ResponseRow& response = responses[k];
     const double one = response.row[x] / response.divisor + response.offset;
     switch (join) {
       case Join::length: all = k == 0 ? std::abs(one) : std::sqrt(all * all + one * one); break;
@@ -55,7 +55,7 @@ void for_joins(const Check& check) {
     for (auto& row : rows) row[0] = &row == rows.data() ? 1.7f * 181.4997f : 1.7f * 0.044f;
     for (const std::size_t count : {1, 2, 8, 64})
       for (const bool alike : {true, false}) {
-        Responses responses;
+        ResponseRows responses;
         for (std::size_t k = 0; k < count; ++k)
           responses.push_back(
               {rows[k].data(), alike ? 1.7 : 1.0 + double(k), alike ? 0 : double(k % 3)});
@@ -92,13 +92,12 @@ TEST_CASE("luma of floats") {
   std::vector<float> luma(kPixels + 1, -7);
   weighted_row(pixels.data(), {luma_share(0), luma_share(1), luma_share(2)}, int(kPixels),
                luma.data());
-  for (std::size_t i = 0; i < kPixels; ++i)
-    CHECK(luma[i] == float(luma_of(pixels.data() + i * 3)));
+  for (std::size_t i = 0; i < kPixels; ++i) CHECK(luma[i] == float(luma_of(pixels.data() + i * 3)));
   CHECK(luma.back() == -7);
 }
 
 TEST_CASE("answers") {
-  for_joins([](Join join, const Responses& responses, int n) {
+  for_joins([](Join join, const ResponseRows& responses, int n) {
     std::vector<double> answers(std::size_t(n) + 1, -7);
     std::vector<float> from(std::size_t(n) + 1, -7);
     std::vector<std::uint8_t> bytes(std::size_t(n) + 1, 77);
@@ -134,7 +133,7 @@ TEST_CASE("thin rows leave what single precision cannot tell") {
   }
   for (std::size_t k = 0; k < 3; ++k)
     for (float& answer : rows[k]) answer = std::abs(answer);
-  const Response across{rows[3].data(), 1.5, 0}, down{rows[4].data(), 1.5, 0};
+  const ResponseRow across{rows[3].data(), 1.5, 0}, down{rows[4].data(), 1.5, 0};
   std::vector<float> thin(kColumns, -7);
   std::vector<int> unsure;
   thin_row({rows[0].data(), rows[1].data(), rows[2].data(), across, down}, 20, kColumns,
