@@ -122,9 +122,10 @@ struct Problem {
   Mask mask;
   Mode mode = Mode::same;
 
-  /// Of f32 pictures: the largest magnitude of a sample, divided by the largest under the mask
-  /// where that is least, or more (contrast_of). Errors of transforms grow with it. 0: it is not
-  /// known, and samples may be infinite or NaN. Infinity: some are, or too large to be added up.
+  /// For f32 pictures. Take the largest magnitude under the mask, at each place of the mask, and of
+  /// these the least: the contrast is the picture's largest magnitude divided by that, or more
+  /// (contrast_of). Errors of transforms grow with it. 0: not known, so samples may be infinite or
+  /// NaN. Infinity: some are, or sums of them may overflow.
   double contrast = 0;
 
   /// The size of the result in pixels. It is below 1 with Mode::valid where the mask is larger than

@@ -39,7 +39,6 @@ constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES", "NV
 /// Tells CLI11 that an option may stand alone.
 constexpr const char* kAlone = "{-}";
 
-
 /// "--border" for --border=wrap.
 std::string name_in(const std::string& word) {
   return word.substr(0, word.find('='));

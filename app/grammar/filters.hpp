@@ -57,7 +57,7 @@ struct FilterLine {
   CommandHelp help;
   std::vector<FilterOption> options;
   FilterPtr (*make)(const FilterValues& values);  ///< null where a recipe makes it
-  std::vector<Clash> clashes{};  ///< among its options
+  std::vector<Clash> clashes{};                   ///< among its options
 
   bool is_chain() const { return !make; }
 };

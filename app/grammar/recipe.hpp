@@ -20,8 +20,8 @@ struct Recipe {
 /// are divided by "|" or stand on lines of their own; "#" begins a comment, and quotes hold blanks
 /// and "|". `given` are the options of the command, which hold for all steps.
 ///
-/// Throws UsageError, "file:line:column: what; remedy", for all that is wrong in the recipe; IoError
-/// where its file or that of a mask cannot be read.
+/// Throws UsageError, "file:line:column: what; remedy", for all that is wrong in the recipe;
+/// IoError where its file or that of a mask cannot be read.
 Recipe read_recipe(const std::string& word, const Values& given);
 
 }  // namespace convfilt

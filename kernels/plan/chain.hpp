@@ -1,4 +1,4 @@
-/// What a chain plan on a device knows of its steps.
+/// The sizes of the results of a chain's steps, for plans on a device.
 #pragma once
 
 namespace convfilt {

@@ -12,7 +12,7 @@ enum class Join {
   first_strongest,  ///< the one farthest from 0; of several such, the first
 };
 
-/// What an edge plan on a device does. A kernel takes it by value.
+/// The parameters of an edge plan on a device. They are passed to kernels by value.
 struct EdgeAnswers {
   static constexpr int kMostMasks = 16;
 

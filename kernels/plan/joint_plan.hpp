@@ -1,5 +1,5 @@
-/// What plans have in common that have strategies' plans filter, on pictures between: edges.cu and
-/// chain.cu.
+/// A plan on a device that is made of strategies' plans, with pictures for their results: the base
+/// of the plans in edges.cu and chain.cu.
 #pragma once
 
 #include <cmath>

@@ -47,7 +47,8 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   if (in.channels == 1) return inner.begin(in, place);
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, 1, Depth::f32}, place);
   if (work->out.channels != 1)
-    throw UsageError("--luma: hues are colours of their own; leave out one of the two");
+    throw UsageError(
+        "--luma: the result of this recipe is in colours; leave out --luma, or --direction=hue");
   const auto enter = [](const auto* from, int width, float* luma) {
     for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from));
   };

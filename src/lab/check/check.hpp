@@ -39,8 +39,8 @@ struct Edge {
 
 enum class Rounding { none, half_even, half_up, half_away, toward_0, down };
 
-/// What becomes of results outside the range of samples: raised, the middle of the range is added;
-/// centred, half of each is added to it.
+/// How results outside the range of samples are brought into it. raised: by adding the middle of
+/// the range; centred: by halving them first.
 enum class Range { kept, clamped, wrapped, absolute, raised, centred };
 
 /// A way to compute. `turn`, `scaling` and `edge` are indices in Conventions.

@@ -14,8 +14,8 @@ struct Run {
   int y, x0, x1;
 };
 
-constexpr int kRun = 8;          // pixels, where only some runs are looked at
-constexpr int kWholeRun = 1024;  // pixels, where all are; their sums stay in the cache
+constexpr int kRun = 8;                // pixels, where only some runs are looked at
+constexpr int kWholeRun = 1024;        // pixels, where all are; their sums stay in the cache
 constexpr double kLeastInside = 1024;  // pixels; in smaller pictures the edges come with the rest
 constexpr double kMostProducts = 1e9;  // of a sample
 constexpr std::size_t kMostEqual = 64, kMostEndings = 12;
@@ -42,7 +42,7 @@ std::vector<double> samples_of(const Image& image, const Run& run) {
   return samples;
 }
 
-/// What a weighted sum is in the end. `copied` is the sample of the picture.
+/// The result that a convention makes of a weighted sum. `copied` is the picture's sample there.
 double finished(const Conventions& all, const Convention& convention, double sum, double copied) {
   const Scaling& scaling = all.scalings[std::size_t(convention.scaling)];
   const Edge::Rule rule = all.edges[std::size_t(convention.edge)].rule;
