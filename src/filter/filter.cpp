@@ -45,9 +45,9 @@ Work::Work(const Problem& whole, std::string why_whole)
       why_whole(std::move(why_whole)) {}
 
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
-                            const Metadata::Bytes* profile) {
+                            const Metadata* metadata) {
   convolver.check_border_value(in.depth);
-  return filter.begin(in, {convolver, convolver.options().border_value, 1, in.depth, profile});
+  return filter.begin(in, {convolver, convolver.options().border_value, 1, in.depth, metadata});
 }
 
 std::string describe(const Filter& filter, const ConvolverOptions& options) {

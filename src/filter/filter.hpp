@@ -26,7 +26,7 @@ struct Place {
   double border_value = 0;  ///< in the units of the samples that the filter gets
   double unit = 1;          ///< what samples were multiplied by, so that offsets of masks are, too
   Depth picture_depth = Depth::u8;  ///< the file's
-  const Metadata::Bytes* profile = nullptr;
+  const Metadata* metadata = nullptr;
   std::string why_whole{};      ///< why the picture must not be cut; empty = it may be
   bool keeps_channels = false;  ///< whether a grey result takes all the picture's channels
 };
@@ -112,10 +112,10 @@ class Filter {
 
 using FilterPtr = std::shared_ptr<const Filter>;
 
-/// Begins on a picture whose file has that colour profile (null: it has none). Throws as
+/// Begins on a picture whose file tells these colours (null: none). Throws as
 /// Filter::begin() and Convolver::check_border_value() do.
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
-                            const Metadata::Bytes* profile = nullptr);
+                            const Metadata* metadata = nullptr);
 
 /// The filter's text with all else of the options that decides a byte of its results. Two filters
 /// with one text give every picture the same bytes; the journal of a run keeps its hash.

@@ -65,7 +65,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
 std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Place& place) {
   std::string note;
   const auto curve = std::make_shared<const TransferCurve>(
-      place.profile ? *place.profile : Metadata::Bytes{}, in.depth, in.channels, &note);
+      place.metadata ? *place.metadata : Metadata{}, in.depth, in.channels, &note);
   Place inside = place;
   inside.unit /= full_range(in.depth);
   inside.border_value = curve->linear(place.border_value);

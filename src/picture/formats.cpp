@@ -18,26 +18,26 @@ namespace {
 // or 12 remain. Those that are only read come last.
 constexpr Format kFormats[] = {
     // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file,
-    // resolution in EXIF, written, module
+    // resolution in EXIF, written, labels of colours, module
     // clang-format off
-    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true, ""},
-    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true, ""},
-    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true, ""},
-    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true, ""},
-    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true, "opencv"},
-    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true, ""},
-    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true, ""},
-    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true, ""},
-    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true, ""},
-    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true, ""},
-    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true, "opencv"},
-    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true, "opencv"},
-    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true, "opencv"},
-    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true, "heif"},
-    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true, "heif"},
-    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true, "jxl"},
-    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false, ""},
-    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false, "gif"},
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true, Labels::profile, ""},
+    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true, Labels::all, ""},
+    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true, Labels::profile, ""},
+    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true, Labels::profile, ""},
+    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true, Labels::none, "opencv"},
+    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true, Labels::none, ""},
+    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true, Labels::none, ""},
+    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true, Labels::none, ""},
+    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true, Labels::none, ""},
+    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true, Labels::none, ""},
+    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true, Labels::none, "opencv"},
+    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true, Labels::none, "opencv"},
+    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true, Labels::none, "opencv"},
+    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true, Labels::codes, "heif"},
+    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true, Labels::codes, "heif"},
+    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true, Labels::codes, "jxl"},
+    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false, Labels::none, ""},
+    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false, Labels::none, "gif"},
     // clang-format on
 };
 

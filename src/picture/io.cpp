@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/jpeg/patch.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
@@ -58,20 +60,94 @@ void turn_metadata(const Header& shape, Metadata& metadata) {
   if (shape.orientation != 1) set_xmp_upright(metadata.xmp);
 }
 
-void fit_metadata(const std::string& to, const Header& shape, const Format& format,
-                  const WriteOptions& options, Header& written,
-                  std::vector<std::string>& warnings) {
-  Metadata& metadata = written.metadata;
-  if (!metadata.icc.empty() && !profile_fits(metadata.icc, written.channels)) {
-    metadata.icc.clear();
-    warnings.push_back(to + "the colour profile is for other colours than those that the " +
-                       std::string(format.name) + " has, and is left out");
+/// Leaves out a profile that cannot be true, and takes the label that EXIF may have.
+void check_label(Metadata& metadata, ReadContext& context) {
+  Metadata::Bytes& icc = metadata.icc;
+  const bool is_damaged = !icc.empty() && !is_profile(icc);
+  if (is_damaged || (!icc.empty() && !profile_is_grey(icc) && !profile_is_rgb(icc))) {
+    icc.clear();
+    context.warn(is_damaged ? kDamagedProfile
+                            : "its colour profile is for other colours than those it is read as, "
+                              "and is left out");
   }
+  if (icc.empty() && metadata.label.empty()) metadata.label = exif_label(metadata.exif);
+}
+
+bool has_codes(FormatId format, const ColourLabel::Codes& codes) {
+  constexpr int kPrimariesOfJxl[] = {1, 9, 11, 12}, kTransfersOfJxl[] = {1, 8, 13, 16, 18};
+  return codes.full_range && (format != FormatId::jxl ||
+                              (std::ranges::count(kPrimariesOfJxl, codes.primaries) > 0 &&
+                               std::ranges::count(kTransfersOfJxl, codes.transfer) > 0));
+}
+
+/// Tells the picture's colours as the format can: by their label, else by a profile. If it has
+/// neither, returns how they become those of pictures without.
+std::optional<ColourConversion> fit_label(const std::string& to, const Header& shape,
+                                          const Format& format, const WriteOptions& options,
+                                          Header& written, std::vector<std::string>& warnings) {
+  if (options.loader == Loader::opencv) return std::nullopt;
+  const std::string name(format.name);
+  const auto warn = [&](const std::string& text) { warnings.push_back(to + text); };
+  Metadata& metadata = written.metadata;
+  ColourLabel& label = metadata.label;
+  const ColourLabel given = label;
+  const bool has_profile = !metadata.icc.empty();
+  const bool is_usual =
+      label.codes || !has_profile
+          ? says_nothing(label, shape.depth)
+          : format.labels == Labels::none && profile_says_nothing(metadata.icc, shape.depth);
+  if (has_profile) {
+    metadata.icc = profile_for(metadata.icc, written.channels);
+    if (metadata.icc.empty())
+      warn("the colour profile is for other colours than those that the " + name +
+           " has, and is left out");
+  }
+  if (format.labels == Labels::all) {
+    if (is_usual && shape.format != format.id) label = {};
+    return std::nullopt;
+  }
+  if (!label.mastering.empty() || !label.light_levels.empty())
+    warn(name + " gets no levels of light (mDCV, cLLI); they are left out");
+  label = {};
+  if (is_usual) {
+    if (format.labels == Labels::none) metadata.icc.clear();
+    return std::nullopt;
+  }
+  if (format.labels == Labels::none) {
+    try {
+      ColourConversion conversion(shape.metadata, shape.depth, shape.channels);
+      metadata.icc.clear();
+      warn(name + " does not tell its colours (" +
+           (given.codes || !has_profile ? words_of(given) : "a colour profile") +
+           "); they become " + (shape.depth == Depth::f32 ? "linear " : "") + "sRGB");
+      return conversion;
+    } catch (const std::invalid_argument&) {
+      if (!has_profile) warn(name + " does not tell its colours (" + words_of(given) + ")");
+      return std::nullopt;
+    }
+  }
+  if (const auto codes = codes_of(given); format.labels == Labels::codes && codes &&
+                                          (given.codes || !has_profile) &&
+                                          has_codes(format.id, *codes)) {
+    label.codes = codes;
+    metadata.icc.clear();
+    return std::nullopt;
+  }
+  const bool says_exif = given.in_exif && format.id == FormatId::jpeg && !options.strip;
+  if (has_profile || says_exif) return std::nullopt;
+  metadata.icc = profile_of(given, written.channels);
+  if (metadata.icc.empty()) warn(name + " does not tell its colours (" + words_of(given) + ")");
+  return std::nullopt;
+}
+
+void fit_metadata(const Header& shape, const Format& format, const WriteOptions& options,
+                  Header& written) {
+  Metadata& metadata = written.metadata;
   if (options.strip) {
     // Without its profile the picture would be shown in other colours.
     Metadata left;
     left.icc = std::move(metadata.icc);
-    left.colour_chunks = std::move(metadata.colour_chunks);
+    left.label = std::move(metadata.label);
     metadata = std::move(left);
     return;
   }
@@ -82,7 +158,8 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
 
 /// The picture as the format can hold it. Every loss adds a warning.
 Header fitted(const std::string& path, const Header& shape, const Format& format,
-              const WriteOptions& options, std::vector<std::string>& warnings) {
+              const WriteOptions& options, std::vector<std::string>& warnings,
+              std::optional<ColourConversion>& conversion) {
   const std::string name(format.name), to = shown_out(path) + ": ";
   const auto warn = [&](const std::string& text) { warnings.push_back(to + text); };
   Header written = shape;
@@ -113,7 +190,8 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
     warn(name + " has no " + std::string(name_of(shape.depth)) + " samples; they become " +
          std::string(name_of(written.depth)));
   if (written.channels == 1 && !format.grey) written.channels = 3;
-  fit_metadata(to, shape, format, options, written, warnings);
+  conversion = fit_label(to, shape, format, options, written, warnings);
+  fit_metadata(shape, format, options, written);
   return written;
 }
 
@@ -143,6 +221,8 @@ PictureReader::PictureReader(const std::string& path, const ReadOptions& options
     : path_(path), source_(open_source(path)), context_(shown_input(path), options) {
   try {
     reader_ = codec_for(format_of(*source_, path), options.loader).open(*source_, context_);
+    header_ = reader_->header();
+    check_label(header_.metadata, context_);
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for it");
   }
@@ -234,7 +314,7 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
                              const WriteOptions& options, const Original* original)
     : path_(path), shape_(shape) {
   const Format& format = format_for(path, options);
-  written_ = fitted(path, shape, format, options, warnings_);
+  written_ = fitted(path, shape, format, options, warnings_, conversion_);
   file_ = std::make_unique<AtomicFile>(path);
   sink_ = sink_of(*file_);
   const bool is_jpeg = format.id == FormatId::jpeg;
@@ -259,6 +339,8 @@ PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> 
     prepared.fitted = std::move(changed);
     rows = std::as_const(prepared.fitted).view();
   };
+  if (conversion_)
+    change(rows.channels, depth, [&](auto in, auto out) { (*conversion_)(in, out); });
   if (written_.channels < shape_.channels)
     change(3, depth, [&](auto in, auto out) { flatten_onto_white(in, depth, out); });
   if (written_.depth != depth) {
@@ -292,7 +374,8 @@ void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, 
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
                         std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
                         const std::function<void(const FileStamp&)>& before, bool replaces) {
-  const Header written = fitted(path, shape, format_for(path, options), options, warnings);
+  std::optional<ColourConversion> none;  // a JPEG has a profile
+  const Header written = fitted(path, shape, format_for(path, options), options, warnings, none);
   const jpeg::Segments segments = jpeg::segments_of(written.metadata);
   for (const std::string& sentence : segments.left_out)
     warnings.push_back(shown_out(path) + ": " + sentence);

@@ -27,7 +27,7 @@ class PictureReader {
   PictureReader(const PictureReader&) = delete;
   PictureReader& operator=(const PictureReader&) = delete;
 
-  const Header& header() const { return reader_->header(); }
+  const Header& header() const { return header_; }
 
   /// See RowReader.
   std::int64_t held_bytes() const { return reader_->held_bytes() + file_held_; }
@@ -61,6 +61,7 @@ class PictureReader {
   std::unique_ptr<ByteSource> source_;
   ReadContext context_;
   std::unique_ptr<RowReader> reader_;
+  Header header_;
   int rows_read_ = 0;
   std::int64_t file_held_ = 0;
 };
@@ -143,6 +144,7 @@ class PictureWriter {
  private:
   std::string path_;
   Header written_;  ///< what the format gets
+  std::optional<ColourConversion> conversion_;
   Header shape_;    ///< what the caller gives
   std::vector<std::string> warnings_;
   std::unique_ptr<AtomicFile> file_;

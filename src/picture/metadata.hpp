@@ -1,10 +1,13 @@
 /// Metadata of a picture file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "src/picture/colour.hpp"
 
 namespace convfilt {
 
@@ -17,9 +20,10 @@ struct Metadata {
   Bytes xmp;   ///< a packet of XML in UTF-8
   Bytes iptc;  ///< IIM records, 0x1C..., without the resource block of Photoshop around them
 
-  /// Pixels per inch.
+  /// Pixels per inch, or, without a unit, numbers whose ratio tells the shape of a pixel.
   struct Resolution {
     double x = 0, y = 0;
+    bool has_unit = true;
   };
   std::optional<Resolution> resolution;
   static constexpr double kCentimetresPerInch = 2.54;
@@ -31,12 +35,13 @@ struct Metadata {
     std::string type;
     Bytes data;
   };
-  std::vector<Chunk> colour_chunks;  ///< a PNG's chunks about colours, beside the profile
-  std::vector<Chunk> text_chunks;    ///< a PNG's texts
+  std::vector<Chunk> text_chunks;  ///< a PNG's texts
+
+  ColourLabel label;
 
   bool empty() const {
     return icc.empty() && exif.empty() && xmp.empty() && iptc.empty() && !resolution &&
-           comments.empty() && colour_chunks.empty() && text_chunks.empty();
+           comments.empty() && text_chunks.empty() && label.empty();
   }
 };
 
@@ -49,6 +54,9 @@ Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int h
 
 /// The orientation in an EXIF block, 1 to 8; 1 if it has none or a wrong one.
 int exif_orientation(std::span<const unsigned char> exif);
+
+/// The resolution of two numbers and a TIFF's unit; nothing where they say none.
+std::optional<Metadata::Resolution> resolution_in(std::uint64_t unit, double x, double y);
 
 /// The resolution in an EXIF block.
 std::optional<Metadata::Resolution> exif_resolution(const Metadata::Bytes& exif);
@@ -67,8 +75,8 @@ Metadata::Bytes iptc_in(std::span<const unsigned char> resources);
 /// The resource of Photoshop that holds IIM records.
 Metadata::Bytes iptc_resource(const Metadata::Bytes& iptc);
 
-/// Whether an ICC profile is for pictures of so many channels, alpha included.
-bool profile_fits(const Metadata::Bytes& icc, int channels);
+/// The colours that an EXIF block tells beside sRGB: Adobe RGB, by its ColorSpace or as cameras do.
+ColourLabel exif_label(const Metadata::Bytes& exif);
 
 class TiffStructure;
 struct TiffDirectory;

@@ -268,7 +268,7 @@ FileReport PictureLane::filter(Passage& passage) {
   report.header = reader.header();
 
   const std::unique_ptr<Work> work =
-      begin(*batch_.filter, upright_shape(report.header), convolver_, &report.header.metadata.icc);
+      begin(*batch_.filter, upright_shape(report.header), convolver_, &report.header.metadata);
   report.why_whole = work->why_whole;
   const Original original{reader, work->regions};
   const auto writer =

@@ -299,6 +299,14 @@ class HeifReader : public WholeReader {
           heif_error_Ok)
         metadata.icc.clear();
     }
+    heif_color_profile_nclx* found = nullptr;
+    if (metadata.icc.empty() &&
+        heif_image_handle_get_nclx_color_profile(handle, &found).code == heif_error_Ok) {
+      const Nclx nclx(found);
+      const ColourLabel::Codes codes{std::uint8_t(nclx->color_primaries),
+                                     std::uint8_t(nclx->transfer_characteristics)};
+      if (!codes.say_nothing(header_.depth)) metadata.label.codes = codes;
+    }
     const int count = heif_image_handle_get_number_of_metadata_blocks(handle, nullptr);
     std::vector<heif_item_id> ids(std::size_t(std::max(count, 0)));
     heif_image_handle_get_list_of_metadata_block_IDs(handle, nullptr, ids.data(), count);
@@ -441,8 +449,9 @@ class HeifWriter : public WholeWriter {
   Nclx colours() const {
     Nclx nclx(heif_nclx_color_profile_alloc());
     if (!nclx) throw std::bad_alloc();
-    nclx->color_primaries = heif_color_primaries_ITU_R_BT_709_5;
-    nclx->transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1;
+    const auto codes = header_.metadata.label.codes.value_or(ColourLabel::kSrgb);
+    nclx->color_primaries = heif_color_primaries(codes.primaries);
+    nclx->transfer_characteristics = heif_transfer_characteristics(codes.transfer);
     nclx->matrix_coefficients = quality() == kLossless && header_.channels > 1
                                     ? heif_matrix_coefficients_RGB_GBR
                                     : heif_matrix_coefficients_ITU_R_BT_601_6;

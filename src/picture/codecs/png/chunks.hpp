@@ -14,6 +14,7 @@ namespace convfilt::png {
 struct Contents {
   Metadata metadata;
   bool animated = false;
+  bool lost_profile = false;  ///< its colour profile does not inflate
   std::uint64_t pixels_at = 0;  ///< the offset of the first IDAT chunk; 0 where there is none
   std::string damage;  ///< why the file cannot be whole, with the place; empty when it may be
 };

@@ -2,7 +2,7 @@
 ///
 /// A reader gives rows of strips or of rows of tiles as they are asked for. The samples of most
 /// kinds are taken apart here, so that none of their bits is lost. What remains, as YCbCr without
-/// JPEG and Lab, goes through libtiff's RGBA interface, which gives 8 bits.
+/// JPEG, goes through libtiff's RGBA interface, which gives 8 bits.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -28,6 +28,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/sample_type.hpp"
@@ -167,7 +168,7 @@ T field(TIFF* tiff, std::uint32_t tag, T value) {
 // ---- reading ----------------------------------------------------------------------------------
 
 /// How samples become rows.
-enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
+enum class Colour { grey, rgb, palette, cmyk, xyz, lab, by_libtiff };
 
 enum class Sample { unsigned_integer, signed_integer, real };
 
@@ -182,6 +183,7 @@ struct Layout {
   std::vector<int> planes = {0};
   bool tiled = false;
   bool white_is_zero = false;
+  bool icc_lab = false;  ///< Lab as ICC codes it: a and b have an offset
   int alpha = -1;  ///< the sample that is alpha, or -1
   bool premultiplied = false;
   int compression = COMPRESSION_NONE;
@@ -190,7 +192,8 @@ struct Layout {
   std::array<std::vector<std::uint16_t>, 3> palette;  ///< blue, green, red
 
   int colours() const {
-    return colour == Colour::cmyk ? 4 : colour == Colour::rgb || colour == Colour::xyz ? 3 : 1;
+    if (colour == Colour::cmyk) return 4;
+    return colour == Colour::rgb || colour == Colour::xyz || colour == Colour::lab ? 3 : 1;
   }
   /// Samples of a pixel that lie together.
   int together() const { return separate ? 1 : samples; }
@@ -583,7 +586,7 @@ class Converter {
     switch (layout_.colour) {
       case Colour::grey: {
         const T* grey = source(0);
-        const bool inverted = layout_.white_is_zero && layout_.sample == Sample::unsigned_integer;
+        const bool inverted = layout_.white_is_zero && layout_.sample != Sample::signed_integer;
         const T full = T(full_range(depth_));
         if (!alpha && stride == 1 && !inverted) {
           std::memcpy(out, grey, std::size_t(pixels) * sizeof(T));
@@ -638,9 +641,38 @@ class Converter {
         });
         break;
       }
+      case Colour::lab: {
+        const T *lightness = source(0), *green_red = source(1), *blue_yellow = source(2);
+        each([&](T* to, std::ptrdiff_t at) {
+          lab_to_srgb(lightness[at], green_red[at], blue_yellow[at], to);
+        });
+        break;
+      }
       case Colour::palette:
       case Colour::by_libtiff: break;
     }
+  }
+
+  /// A colour relative to the white D50, as Photoshop and libtiff take it, becomes sRGB, whose white
+  /// is D65, by Bradford's adaptation.
+  template <class T>
+  void lab_to_srgb(T lightness, T green_red, T blue_yellow, T* to) const {
+    const double full = full_range(depth_), step = double(sizeof(T) == 1 ? 1 : 256);
+    const auto chroma = [&](T sample) {
+      if (layout_.icc_lab) return double(sample) / step - 128;
+      return (double(sample) > full / 2 ? double(sample) - full - 1 : double(sample)) / step;
+    };
+    const double most = layout_.icc_lab ? 255 * step : full;
+    const double y = (100 * double(lightness) / most + 16) / 116;
+    const auto light = [](double f) {
+      return f > 6.0 / 29 ? f * f * f : (f - 4.0 / 29) * 108 / 841;
+    };
+    const double big_x = 0.96422 * light(y + chroma(green_red) / 500), big_y = light(y),
+                 big_z = 0.82521 * light(y - chroma(blue_yellow) / 200);
+    const auto code = [&](double value) { return to_sample<T>(full * srgb_code(value)); };
+    to[0] = code(0.0719453 * big_x - 0.2289914 * big_y + 1.4052427 * big_z);
+    to[1] = code(-0.9787684 * big_x + 1.9161415 * big_y + 0.0334540 * big_z);
+    to[2] = code(3.1338561 * big_x - 1.6168667 * big_y - 0.4906146 * big_z);
   }
 
   void look_up(const unsigned char* const planes[], int pixels, std::byte* out) {
@@ -1011,6 +1043,17 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
                           ? Colour::rgb
                           : Colour::by_libtiff;
       break;
+    case PHOTOMETRIC_CIELAB:
+    case PHOTOMETRIC_ICCLAB:
+      if (samples < 3 || (bits != 8 && bits != 16) || format == SAMPLEFORMAT_IEEEFP) {
+        layout.colour = Colour::by_libtiff;
+        break;
+      }
+      layout.colour = Colour::lab;
+      layout.icc_lab = photometric == PHOTOMETRIC_ICCLAB;
+      layout.sample = Sample::unsigned_integer;  // whatever is said of a and b
+      context.warn("its CIELab becomes sRGB");
+      break;
     default: layout.colour = Colour::by_libtiff; break;
   }
   // Old-style JPEG needs what the RGBA interface does for it.
@@ -1065,11 +1108,7 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
 std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
   const auto x = field<float>(tiff, TIFFTAG_XRESOLUTION, 0),
              y = field<float>(tiff, TIFFTAG_YRESOLUTION, 0);
-  const auto unit = field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
-  if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
-    return std::nullopt;
-  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
-  return Metadata::Resolution{x * factor, y * factor};
+  return resolution_in(field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH), x, y);
 }
 
 /// Bytes that no directory points to are no damage: a TIFF may hold anything anywhere, behind its
@@ -1105,7 +1144,7 @@ class TiffReader : public RowReader {
     fill_header(tiff);
     header_.metadata = metadata_of(file, *directory);
     header_.metadata.resolution = resolution_of(tiff);
-    leave_out_foreign_profile();
+    leave_out_profile();
     find_parts(file, *directory);
 
     const bool copied =
@@ -1212,16 +1251,11 @@ class TiffReader : public RowReader {
     header_.orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
   }
 
-  /// A profile says what space of colours it is for. One for inks does not fit the colours made of
-  /// them.
-  void leave_out_foreign_profile() {
+  /// A profile for inks, or for Lab, does not fit the colours made of them.
+  void leave_out_profile() {
     Metadata::Bytes& icc = header_.metadata.icc;
-    if (icc.empty() || profile_fits(icc, header_.channels)) return;
-    icc.clear();
-    input_.context.warn(
-        layout_.colour == Colour::cmyk
-            ? "its CMYK becomes RGB by the plain formula; its colour profile is left out"
-            : "its colour profile is for other colours than those it is read as, and is left out");
+    if (layout_.colour == Colour::cmyk) input_.context.warn(cmyk_becomes_rgb(!icc.empty()));
+    if (layout_.colour == Colour::cmyk || layout_.colour == Colour::lab) icc.clear();
   }
 
   Input input_;
@@ -1305,7 +1339,8 @@ class TiffWriter : public RowWriter {
     if (const auto& resolution = header_.metadata.resolution) {
       TIFFSetField(file_.tiff, TIFFTAG_XRESOLUTION, resolution->x);
       TIFFSetField(file_.tiff, TIFFTAG_YRESOLUTION, resolution->y);
-      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT,
+                   resolution->has_unit ? RESUNIT_INCH : RESUNIT_NONE);
     }
     // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
     // puts the strips after them.
