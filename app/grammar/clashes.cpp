@@ -60,6 +60,7 @@ const ClashesByCommand kClashes = {
          {"--codec=gpu", "--loader!=auto"},
          {"--codec=gpu", "--linear=true"},
          {"--codec=gpu", "--luma=true"},
+         {"--codec=gpu", "--keep-hidden=true"},
          {"--codec=gpu", "--region"},
          {"--codec=gpu", "--progressive=true"},
      }},

@@ -31,7 +31,7 @@ class OuterFilter final : public Filter {
     return begin_(*inner_, in, place);
   }
   std::string resident_refuses() const override {
-    return "--linear, --luma, --region, --output, --depth, --threshold and --halo-limit are "
+    return "--linear, --luma, --keep-hidden, --region, --output, --depth, --threshold and --halo-limit are "
            "computed on the CPU";
   }
   ResidentPlan resident(const Shape&, Convolver&) const override {

@@ -17,6 +17,7 @@
 #include "src/picture/bytes.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/metadata.hpp"
+#include "src/picture/strip.hpp"
 
 namespace convfilt {
 
@@ -41,12 +42,12 @@ inline constexpr int kDefaultJpegQuality = 95;
 
 struct WriteOptions {
   std::string format{};  ///< such as "png"; wins over the extension, and must be said for "-"
-  std::optional<int>
-      quality{};  ///< 0..100: JPEG (default: the input's, else 95), WebP (default: lossless)
+  std::optional<int> quality{};  ///< 0..100: JPEG (default: the input's, else 95), WebP (the
+                                 ///< input's, else lossless)
   std::optional<Subsampling> subsampling{};  ///< JPEG (default: the input's, else 2x2)
   bool progressive = false;                  ///< JPEG
   std::optional<int> compression{};          ///< 0..9: PNG, TIFF
-  bool strip = false;                        ///< metadata are left out
+  Strip strip = Strip::none;
   Loader loader = Loader::automatic;
 };
 
@@ -60,7 +61,7 @@ struct Header {
   int orientation = 1;        ///< EXIF's 1..8, still to be applied
   int pages = 1;
   Metadata metadata;
-  std::optional<int> quality;              ///< of a JPEG, as its tables tell
+  std::optional<int> quality;              ///< of a JPEG or a lossy WebP, as its tables tell
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG
   std::int64_t coefficient_bytes = 0;  ///< of a JPEG whose coefficients a result may keep, else 0
 };

@@ -121,9 +121,8 @@ std::optional<Codes> codes_of(const ColourLabel& label) {
   if (label.codes) return label.codes;
   if (label.srgb_intent) return ColourLabel::kSrgb;
   const auto near = [](std::uint32_t a, std::uint32_t b) { return a + 100 > b && b + 100 > a; };
-  const bool is_bt709 =
-      !label.chromaticities || std::equal(std::begin(kOfSrgb), std::end(kOfSrgb),
-                                          label.chromaticities->begin(), near);
+  const bool is_bt709 = !label.chromaticities || std::equal(std::begin(kOfSrgb), std::end(kOfSrgb),
+                                                            label.chromaticities->begin(), near);
   if (!is_bt709) return std::nullopt;
   if (!label.gamma) return label.chromaticities ? std::optional(ColourLabel::kSrgb) : std::nullopt;
   if (near(*label.gamma, 45455)) return ColourLabel::kSrgb;
@@ -161,8 +160,8 @@ Curve curve_in_profile(const ColourLabel& label, bool is_for_screen) {
       const double code = double(i) / double(table.size() - 1);
       table[i] = float(std::min(1.0, (is_pq ? pq_light(code) : hlg_light(code)) / white));
     }
-    return owned<Curve>(cmsBuildTabulatedToneCurveFloat(
-        nullptr, cmsUInt32Number(table.size()), table.data()));
+    return owned<Curve>(
+        cmsBuildTabulatedToneCurveFloat(nullptr, cmsUInt32Number(table.size()), table.data()));
   }
   const Formula* formula = find(kFormulas, codes->transfer);
   if (!formula) return nullptr;
@@ -235,6 +234,16 @@ bool label_rules(const Metadata& metadata) {
 
 }  // namespace
 
+std::optional<Codes> codes_in(const Bytes& icc) {
+  const Profile profile = open(icc);
+  const auto* const signal =
+      profile ? static_cast<const cmsVideoSignalType*>(cmsReadTag(profile.get(), cmsSigcicpTag))
+              : nullptr;
+  if (!signal || signal->MatrixCoefficients != 0) return std::nullopt;
+  return Codes{signal->ColourPrimaries, signal->TransferCharacteristics,
+               signal->VideoFullRangeFlag != 0};
+}
+
 bool is_profile(const Bytes& icc) {
   return open(icc) != nullptr;
 }
@@ -248,9 +257,9 @@ bool profile_is_rgb(const Bytes& icc) {
 }
 
 ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::string* note) {
-  const ToneCurve srgb = depth == Depth::f32 ? ToneCurve{} : ToneCurve{srgb_light, srgb_code};
-  const std::string taken =
-      srgb.light ? "sRGB's are taken" : "its samples are taken for light";
+  const ToneCurve srgb =
+      depth == Depth::f32 ? ToneCurve{} : ToneCurve{light_of_srgb, srgb_of_light};
+  const std::string taken = srgb.light ? "sRGB's are taken" : "its samples are taken for light";
   if (!label_rules(metadata)) {
     const Profile profile = open(metadata.icc);
     if (const cmsToneCurve* curve = profile ? curve_in(profile.get(), channel) : nullptr)
@@ -393,17 +402,18 @@ bool profile_says_nothing(const Bytes& icc, Depth depth) {
   return cmsIsTag(profile.get(), cmsSigAToB0Tag) == 0;
 }
 
-ColourConversion::ColourConversion(const Metadata& metadata, Depth depth, int channels) {
+ColourConversion::ColourConversion(const Metadata& metadata, Depth depth, int channels,
+                                   Depth result) {
   const bool is_float = depth == Depth::f32;
   const Profile from = label_rules(metadata) ? make_profile(metadata.label, channels, true)
                                              : open(profile_for(metadata.icc, channels));
   ColourLabel usual;
-  usual.codes = is_float ? ColourLabel::kLinear : ColourLabel::kSrgb;
+  usual.codes = result == Depth::f32 ? ColourLabel::kLinear : ColourLabel::kSrgb;
   const Profile to = make_profile(usual, channels, true);
-  const cmsUInt32Number space =
-      channels == 1 ? COLORSPACE_SH(PT_GRAY) | CHANNELS_SH(1)
-                    : COLORSPACE_SH(PT_RGB) | CHANNELS_SH(3) | DOSWAP_SH(1) |
-                          (channels == 4 ? EXTRA_SH(1) | SWAPFIRST_SH(1) : 0);
+  const cmsUInt32Number space = channels == 1
+                                    ? COLORSPACE_SH(PT_GRAY) | CHANNELS_SH(1)
+                                    : COLORSPACE_SH(PT_RGB) | CHANNELS_SH(3) | DOSWAP_SH(1) |
+                                          (channels == 4 ? EXTRA_SH(1) | SWAPFIRST_SH(1) : 0);
   const cmsUInt32Number format =
       space | BYTES_SH(cmsUInt32Number(size_of(depth))) | FLOAT_SH(cmsUInt32Number(is_float));
   if (from)

@@ -41,11 +41,11 @@ struct ColourLabel {
 
   std::optional<Codes> codes{};
   // A PNG's chunks. Where there are codes, or a profile, they do not count.
-  std::optional<std::uint32_t> gamma{};                            ///< gAMA
+  std::optional<std::uint32_t> gamma{};                          ///< gAMA
   std::optional<std::array<std::uint32_t, 8>> chromaticities{};  ///< cHRM
-  std::optional<std::uint8_t> srgb_intent{};                       ///< sRGB
-  std::vector<unsigned char> mastering{}, light_levels{};          ///< mDCV, cLLI
-  bool in_exif = false;  ///< the EXIF block says the same
+  std::optional<std::uint8_t> srgb_intent{};                     ///< sRGB
+  std::vector<unsigned char> mastering{}, light_levels{};        ///< mDCV, cLLI
+  bool in_exif = false;                                          ///< the EXIF block says the same
 
   bool operator==(const ColourLabel&) const = default;
   bool empty() const { return *this == ColourLabel(); }
@@ -54,10 +54,10 @@ struct ColourLabel {
 inline constexpr ColourLabel::Codes ColourLabel::kSrgb{1, 13}, ColourLabel::kLinear{1, 8};
 
 /// From a sample of sRGB (IEC 61966-2-1) to light, and back; both from 0 to 1.
-inline double srgb_light(double code) {
+inline double light_of_srgb(double code) {
   return code <= 0.04045 ? code / 12.92 : std::pow((code + 0.055) / 1.055, 2.4);
 }
-inline double srgb_code(double light) {
+inline double srgb_of_light(double light) {
   return light <= 0.0031308 ? 12.92 * light : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
 }
 
@@ -75,6 +75,9 @@ ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::stri
 /// BT.709.
 std::optional<std::array<double, 3>> luma_shares(const Metadata& metadata);
 
+/// The codes that a profile has beside its curves, as those of high dynamic range do.
+std::optional<ColourLabel::Codes> codes_in(const std::vector<unsigned char>& icc);
+
 /// Whether lcms2 can open it.
 bool is_profile(const std::vector<unsigned char>& icc);
 
@@ -83,7 +86,8 @@ bool profile_is_grey(const std::vector<unsigned char>& icc);
 bool profile_is_rgb(const std::vector<unsigned char>& icc);
 
 /// The profile for pictures of so many channels, alpha included: itself, or one of the same curve
-/// where it is for grey pictures and these are in colours, or the reverse. Empty where there is none.
+/// where it is for grey pictures and these are in colours, or the reverse. Empty where there is
+/// none.
 std::vector<unsigned char> profile_for(const std::vector<unsigned char>& icc, int channels);
 
 /// A profile that says what the label says; empty where none can, or where there is nothing to say.
@@ -99,12 +103,13 @@ bool profile_says_nothing(const std::vector<unsigned char>& icc, Depth depth);
 /// In a few words, for messages.
 std::string words_of(const ColourLabel& label);
 
-/// From the colours that the metadata tell to those of pictures without a label: sRGB, or its light
-/// in floats. What is brighter than the white of sRGB is cut off. Several threads may call it.
+/// From the colours that the metadata tell to those of pictures of a result's depth without a
+/// label: sRGB, or its light in floats. Samples stay of their depth. What is brighter than the
+/// white of sRGB is cut off. Several threads may call it.
 class ColourConversion {
  public:
   /// Throws std::invalid_argument where the metadata tell no colours that can be converted.
-  ColourConversion(const Metadata& metadata, Depth depth, int channels);
+  ColourConversion(const Metadata& metadata, Depth depth, int channels, Depth result);
 
   void operator()(PictureView<const std::byte> from, PictureView<std::byte> to) const;
 

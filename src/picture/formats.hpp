@@ -31,8 +31,8 @@ enum class FormatId {
   gif
 };
 
-/// How a file tells what its colours are: not at all, by an ICC profile, by codes as well, by all that
-/// a ColourLabel has.
+/// How a file tells what its colours are: not at all, by an ICC profile, by codes as well, by all
+/// that a ColourLabel has.
 enum class Labels { none, profile, codes, all };
 
 /// A format as it is written. PNM has several of these. GIF, which is only read, has one for its

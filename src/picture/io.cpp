@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
-#include "src/picture/codecs/parts.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/jpeg/patch.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -70,14 +70,15 @@ void check_label(Metadata& metadata, ReadContext& context) {
                             : "its colour profile is for other colours than those it is read as, "
                               "and is left out");
   }
+  if (!metadata.label.codes) metadata.label.codes = codes_in(icc);
   if (icc.empty() && metadata.label.empty()) metadata.label = exif_label(metadata.exif);
 }
 
 bool has_codes(FormatId format, const ColourLabel::Codes& codes) {
   constexpr int kPrimariesOfJxl[] = {1, 9, 11, 12}, kTransfersOfJxl[] = {1, 8, 13, 16, 18};
-  return codes.full_range && (format != FormatId::jxl ||
-                              (std::ranges::count(kPrimariesOfJxl, codes.primaries) > 0 &&
-                               std::ranges::count(kTransfersOfJxl, codes.transfer) > 0));
+  return codes.full_range &&
+         (format != FormatId::jxl || (std::ranges::count(kPrimariesOfJxl, codes.primaries) > 0 &&
+                                      std::ranges::count(kTransfersOfJxl, codes.transfer) > 0));
 }
 
 /// Tells the picture's colours as the format can: by their label, else by a profile. If it has
@@ -94,8 +95,8 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
   const bool has_profile = !metadata.icc.empty();
   const bool is_usual =
       label.codes || !has_profile
-          ? says_nothing(label, shape.depth)
-          : format.labels == Labels::none && profile_says_nothing(metadata.icc, shape.depth);
+          ? says_nothing(label, written.depth)
+          : format.labels == Labels::none && profile_says_nothing(metadata.icc, written.depth);
   if (has_profile) {
     metadata.icc = profile_for(metadata.icc, written.channels);
     if (metadata.icc.empty())
@@ -109,20 +110,23 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
   if (!label.mastering.empty() || !label.light_levels.empty())
     warn(name + " gets no levels of light (mDCV, cLLI); they are left out");
   label = {};
+  const std::string what = given.codes || !has_profile
+                               ? "the label of its colours (" + words_of(given) + ")"
+                               : "a colour profile";
+  const std::string left_out = name + " has no place for " + what + "; it is left out";
   if (is_usual) {
     if (format.labels == Labels::none) metadata.icc.clear();
     return std::nullopt;
   }
   if (format.labels == Labels::none) {
     try {
-      ColourConversion conversion(shape.metadata, shape.depth, shape.channels);
+      ColourConversion conversion(shape.metadata, shape.depth, shape.channels, written.depth);
       metadata.icc.clear();
-      warn(name + " does not tell its colours (" +
-           (given.codes || !has_profile ? words_of(given) : "a colour profile") +
-           "); they become " + (shape.depth == Depth::f32 ? "linear " : "") + "sRGB");
+      warn(name + " has no place for " + what + "; its colours become " +
+           (written.depth == Depth::f32 ? "linear " : "") + "sRGB");
       return conversion;
     } catch (const std::invalid_argument&) {
-      if (!has_profile) warn(name + " does not tell its colours (" + words_of(given) + ")");
+      if (!has_profile) warn(left_out);
       return std::nullopt;
     }
   }
@@ -133,25 +137,20 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
     metadata.icc.clear();
     return std::nullopt;
   }
-  const bool says_exif = given.in_exif && format.id == FormatId::jpeg && !options.strip;
+  const bool says_exif = given.in_exif && format.id == FormatId::jpeg &&
+                         (options.strip == Strip::none || options.strip == Strip::gps);
   if (has_profile || says_exif) return std::nullopt;
   metadata.icc = profile_of(given, written.channels);
-  if (metadata.icc.empty()) warn(name + " does not tell its colours (" + words_of(given) + ")");
+  if (metadata.icc.empty()) warn(left_out);
   return std::nullopt;
 }
 
 void fit_metadata(const Header& shape, const Format& format, const WriteOptions& options,
                   Header& written) {
   Metadata& metadata = written.metadata;
-  if (options.strip) {
-    // Without its profile the picture would be shown in other colours.
-    Metadata left;
-    left.icc = std::move(metadata.icc);
-    left.label = std::move(metadata.label);
-    metadata = std::move(left);
-    return;
-  }
-  turn_metadata(shape, metadata);
+  const bool keeps_all = options.strip == Strip::none || options.strip == Strip::gps;
+  if (keeps_all) turn_metadata(shape, metadata);
+  metadata = stripped(std::move(metadata), options.strip);
   if (metadata.resolution && format.resolution_in_exif)
     metadata.exif = exif_with_resolution(std::move(metadata.exif), *metadata.resolution);
 }
@@ -318,7 +317,9 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
   file_ = std::make_unique<AtomicFile>(path);
   sink_ = sink_of(*file_);
   const bool is_jpeg = format.id == FormatId::jpeg;
-  const WriteOptions settings = is_jpeg ? jpeg_settings(shape, options) : options;
+  WriteOptions settings = is_jpeg ? jpeg_settings(shape, options) : options;
+  if (format.id == FormatId::webp && shape.format == FormatId::webp && !settings.quality)
+    settings.quality = shape.quality;
   const std::string why = original ? why_coded_anew(shape, format, options) : "";
   if (!why.empty())
     warnings_.push_back(shown_out(path) + ": the whole picture is coded anew, because " + why +

@@ -145,7 +145,7 @@ class PictureWriter {
   std::string path_;
   Header written_;  ///< what the format gets
   std::optional<ColourConversion> conversion_;
-  Header shape_;    ///< what the caller gives
+  Header shape_;  ///< what the caller gives
   std::vector<std::string> warnings_;
   std::unique_ptr<AtomicFile> file_;
   std::unique_ptr<ByteSink> sink_;

@@ -97,8 +97,9 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
   return result;
 }
 
-/// A block whose first directory has these values; the area holds what they point to.
-Bytes block_of(std::vector<TiffValue> values, TiffArea& area) {
+}  // namespace
+
+Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area) {
   if (values.empty()) return {};
   const std::uint64_t first = area.add_directory(std::move(values));
   Bytes header(2, area.little() ? 'I' : 'M');
@@ -108,10 +109,12 @@ Bytes block_of(std::vector<TiffValue> values, TiffArea& area) {
   return std::move(area.bytes());
 }
 
+namespace {
+
 Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
   TiffArea area(file.little(), false);
   std::vector<TiffValue> values = add_exif(file, directory, area);
-  return block_of(std::move(values), area);
+  return exif_of_values(std::move(values), area);
 }
 
 /// An entry of one fraction; null for any other.
@@ -328,7 +331,7 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
       fraction_value(area, TIFFTAG_YRESOLUTION, resolution.y),
       area.number_value(TIFFTAG_RESOLUTIONUNIT, kTiffShort,
                         resolution.has_unit ? RESUNIT_INCH : RESUNIT_NONE)};
-  if (exif.empty()) return block_of(std::move(values), area);
+  if (exif.empty()) return exif_of_values(std::move(values), area);
 
   const TiffStructure file(exif);
   const auto first = file.big() ? std::nullopt : file.first_directory();

@@ -81,6 +81,10 @@ ColourLabel exif_label(const Metadata::Bytes& exif);
 class TiffStructure;
 struct TiffDirectory;
 class TiffArea;
+struct TiffValue;
+
+/// An EXIF block whose first directory has these values; the area holds what they point to.
+Metadata::Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area);
 
 /// ICC, EXIF, XMP and IPTC of one picture of a TIFF file. A TIFF has no EXIF block: its tags stand
 /// among the others, and the block is put together from them.

@@ -94,7 +94,9 @@ std::uint32_t TransferCurve::Table::nearest(float value) const {
   if (end - sample > kFew) {
     const auto begin = thresholds.begin();
     return std::uint32_t(
-        std::lower_bound(begin + sample, begin + std::min<std::ptrdiff_t>(end, std::ssize(thresholds) - 1), value) - begin);
+        std::lower_bound(begin + sample,
+                         begin + std::min<std::ptrdiff_t>(end, std::ssize(thresholds) - 1), value) -
+        begin);
   }
   while (thresholds[sample] < value) ++sample;
   return sample;

@@ -70,7 +70,7 @@ std::optional<ColourLabel> label_of(const JxlColorEncoding& encoding) {
   if (is_gamma) label.gamma = std::uint32_t(std::lround(encoding.gamma * 1e5));
   if (is_grey && is_gamma) return label;
   const bool is_dci = encoding.white_point == JXL_WHITE_POINT_DCI;
-  const int primaries = is_grey ? ColourLabel::kSrgb.primaries
+  const int primaries = is_grey                                  ? ColourLabel::kSrgb.primaries
                         : encoding.primaries == JXL_PRIMARIES_P3 ? (is_dci ? 11 : 12)
                                                                  : int(encoding.primaries);
   const bool is_known = encoding.white_point == JXL_WHITE_POINT_D65 ||

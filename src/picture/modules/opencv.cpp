@@ -97,8 +97,7 @@ cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
   if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
   if (facts.invert) cv::bitwise_not(pixels, pixels);
   const bool is_premultiplied = facts.premultiplied || format == FormatId::exr;
-  if (is_premultiplied && pixels.channels() == 4)
-    unpremultiply(view_of(pixels), depth_of(pixels));
+  if (is_premultiplied && pixels.channels() == 4) unpremultiply(view_of(pixels), depth_of(pixels));
   return pixels;
 }
 
@@ -130,6 +129,8 @@ class OpencvReader : public WholeReader {
     header_.height = pixels_.rows;
     header_.channels = pixels_.channels();
     header_.depth = depth_of(pixels_);
+    if (format == FormatId::exr || format == FormatId::hdr)
+      header_.metadata.label.codes = ColourLabel::kLinear;
     if (!facts.damage.empty()) context.damaged(facts.damage);
   }
 

@@ -764,7 +764,10 @@ TEST_CASE("OpenCV's formats are read and written as OpenCV does it") {
       const Decoded back = decode(bytes);
       CAPTURE(name_of(format));
       CAPTURE(image.channels());
-      if (format != FormatId::hdr) CHECK(same(image, back.image));
+      if (format == FormatId::exr)
+        CHECK(worst(image, back.image) < 1e-6);  // colours were multiplied by alpha
+      else if (format != FormatId::hdr)
+        CHECK(same(image, back.image));
       if (format == FormatId::exr || format == FormatId::hdr) continue;  // read from files only
       const cv::Mat witness = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
       REQUIRE(witness.cols == back.image.width());

@@ -100,7 +100,8 @@ std::optional<Subsampling> subsampling_of(const jpeg_decompress_struct& info) {
 
 std::optional<Metadata::Resolution> resolution_of(const jpeg_decompress_struct& info) {
   if (!info.saw_JFIF_marker) return std::nullopt;
-  return resolution_in(info.density_unit + 1u, info.X_density, info.Y_density);  // TIFF counts from 1
+  return resolution_in(info.density_unit + 1u, info.X_density,
+                       info.Y_density);  // TIFF counts from 1
 }
 
 std::vector<jpeg::Segment> saved_segments(const jpeg_decompress_struct& info) {

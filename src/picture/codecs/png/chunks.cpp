@@ -170,11 +170,11 @@ void take_block(std::string_view type, View data, Taken& taken, Metadata& metada
   const auto end = std::find(data.begin(), data.end(), 0);
   if (data.end() - end < 3) return;
   const std::string_view name = text_of(data).substr(0, std::size_t(end - data.begin()));
-  bool Taken::*known = name == "exif" || name == "APP1"  ? &Taken::exif_text
-                             : name == "icc" || name == "icm"  ? &Taken::icc_text
-                             : name == "xmp"                   ? &Taken::xmp_text
-                             : name == "iptc" || name == "8bim" ? &Taken::iptc
-                                                               : nullptr;
+  bool Taken::*known = name == "exif" || name == "APP1"   ? &Taken::exif_text
+                       : name == "icc" || name == "icm"   ? &Taken::icc_text
+                       : name == "xmp"                    ? &Taken::xmp_text
+                       : name == "iptc" || name == "8bim" ? &Taken::iptc
+                                                          : nullptr;
   // An EXIF block and an XMP packet may both be called APP1.
   if (!known || (name != "APP1" && std::exchange(taken.*known, true))) return;
   if (name == "APP1" && ++taken.app1 > 2) return;
@@ -182,7 +182,8 @@ void take_block(std::string_view type, View data, Taken& taken, Metadata& metada
   Bytes block = raw_profile(type == "zTXt" ? View(inflated(text.subspan(1))) : text);
   if (name == "APP1" && starts_with(block, kXmpMark)) known = &Taken::xmp_text;
   for (const std::string_view mark : {kExifMark, kXmpMark})
-    if (starts_with(block, mark)) block.erase(block.begin(), block.begin() + std::ptrdiff_t(mark.size()));
+    if (starts_with(block, mark))
+      block.erase(block.begin(), block.begin() + std::ptrdiff_t(mark.size()));
   Bytes& to = known == &Taken::exif_text  ? metadata.exif
               : known == &Taken::icc_text ? metadata.icc
               : known == &Taken::xmp_text ? metadata.xmp
@@ -328,7 +329,9 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
       if (i % kLine == kLine - 1) text += '\n';
     }
     text += '\n';
-    append_chunk(sink, "zTXt", with_keyword(std::string(kBlockKeyword) + "iptc", {0, 0}, deflated(bytes_of(text))));
+    append_chunk(
+        sink, "zTXt",
+        with_keyword(std::string(kBlockKeyword) + "iptc", {0, 0}, deflated(bytes_of(text))));
   }
   for (const Metadata::Chunk& chunk : metadata.text_chunks)
     append_chunk(sink, chunk.type, chunk.data);

@@ -28,9 +28,9 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
-#include "src/picture/colour.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 
@@ -184,7 +184,7 @@ struct Layout {
   bool tiled = false;
   bool white_is_zero = false;
   bool icc_lab = false;  ///< Lab as ICC codes it: a and b have an offset
-  int alpha = -1;  ///< the sample that is alpha, or -1
+  int alpha = -1;        ///< the sample that is alpha, or -1
   bool premultiplied = false;
   int compression = COMPRESSION_NONE;
   int strile_width = 0;   ///< pixels of a strip or tile
@@ -653,8 +653,8 @@ class Converter {
     }
   }
 
-  /// A colour relative to the white D50, as Photoshop and libtiff take it, becomes sRGB, whose white
-  /// is D65, by Bradford's adaptation.
+  /// A colour relative to the white D50, as Photoshop and libtiff take it, becomes sRGB, whose
+  /// white is D65, by Bradford's adaptation.
   template <class T>
   void lab_to_srgb(T lightness, T green_red, T blue_yellow, T* to) const {
     const double full = full_range(depth_), step = double(sizeof(T) == 1 ? 1 : 256);
@@ -669,7 +669,7 @@ class Converter {
     };
     const double big_x = 0.96422 * light(y + chroma(green_red) / 500), big_y = light(y),
                  big_z = 0.82521 * light(y - chroma(blue_yellow) / 200);
-    const auto code = [&](double value) { return to_sample<T>(full * srgb_code(value)); };
+    const auto code = [&](double value) { return to_sample<T>(full * srgb_of_light(value)); };
     to[0] = code(0.0719453 * big_x - 0.2289914 * big_y + 1.4052427 * big_z);
     to[1] = code(-0.9787684 * big_x + 1.9161415 * big_y + 0.0334540 * big_z);
     to[2] = code(3.1338561 * big_x - 1.6168667 * big_y - 0.4906146 * big_z);
