@@ -107,9 +107,14 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
     if (is_usual && shape.format != format.id) label = {};
     return std::nullopt;
   }
-  if (!label.mastering.empty() || !label.light_levels.empty())
-    warn(name + " gets no levels of light (mDCV, cLLI); they are left out");
+  const bool has_levels = format.id == FormatId::heic || format.id == FormatId::avif;
+  if (!has_levels && (!label.mastering.empty() || !label.light_levels.empty()))
+    warn(name + " has no place for levels of light (mDCV, cLLI); they are left out");
   label = {};
+  if (has_levels) {
+    label.mastering = given.mastering;
+    label.light_levels = given.light_levels;
+  }
   const std::string what = given.codes || !has_profile
                                ? "the label of its colours (" + words_of(given) + ")"
                                : "a colour profile";

@@ -420,6 +420,22 @@ def adobe_rgb_of_cameras():
     assert icc_of("b.jpg")
 
 
+def levels_of_light():
+    mastering = struct.pack(">8H2I", 34000, 16000, 13250, 34500, 7500, 3000, 15635, 16450, 10000000, 50)
+    levels = struct.pack(">2I", 1000 * 10000, 400 * 10000)
+    png("a.png", RGB, [(b"cICP", bytes([9, 16, 0, 1])), (b"mDCV", mastering), (b"cLLI", levels)])
+    for f in ("avif", "heic"):
+        if not shutil.which(TOOLS[f]): continue
+        assert convfilt("apply", "identity", "a.png", "b." + f) == ""
+        data = open("b." + f, "rb").read()
+        assert struct.pack(">2H", 1000, 400) == data[data.index(b"clli") + 4:][:4]
+        assert struct.pack(">6H", 13250, 34500, 7500, 3000, 34000, 16000) + mastering[12:] == data[data.index(b"mdcv") + 4:][:24]
+        convfilt("apply", "identity", "b." + f, "c.png")
+        data = open("c.png", "rb").read()
+        assert mastering in data and levels in data
+    assert "levels of light" in convfilt("apply", "identity", "a.png", "b.jpg")
+
+
 def hidden_colours():
     open("a.pam", "wb").write(b"P7\nWIDTH 4\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n" +
                               bytes((1, 2, 3, 0)) * 3 + bytes((9, 9, 9, 255)))
@@ -430,7 +446,7 @@ def hidden_colours():
 
 
 VALUES = [openexr_alpha, radiance_is_positive, lab_neutral, grey_level_is_alpha, grey_with_alpha_keeps_its_curve, damaged_profiles, blocks_as_text,
-          shape_of_pixels, white_is_zero, webp_stays_lossy, linear_light, parts_of_metadata, adobe_rgb_of_cameras, hidden_colours]
+          shape_of_pixels, white_is_zero, webp_stays_lossy, linear_light, parts_of_metadata, adobe_rgb_of_cameras, levels_of_light, hidden_colours]
 
 
 def main():
