@@ -81,6 +81,18 @@ bool has_codes(FormatId format, const ColourLabel::Codes& codes) {
                                       std::ranges::count(kTransfersOfJxl, codes.transfer) > 0));
 }
 
+/// Whether what is written means the same without label and profile. Whole samples of sRGB stay as
+/// they are in floats of formats that have place for neither.
+bool is_usual(const Format& format, const Metadata& metadata, Depth from, Depth written) {
+  const bool has_place = format.labels != Labels::none;
+  const auto says_none = [&](Depth depth) {
+    return metadata.label.codes || metadata.icc.empty()
+               ? says_nothing(metadata.label, depth)
+               : !has_place && profile_says_nothing(metadata.icc, depth);
+  };
+  return says_none(written) || (!has_place && from != Depth::f32 && says_none(from));
+}
+
 /// Tells the picture's colours as the format can: by their label, else by a profile. If it has
 /// neither, returns how they become those of pictures without.
 std::optional<ColourConversion> fit_label(const std::string& to, const Header& shape,
@@ -93,10 +105,8 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
   ColourLabel& label = metadata.label;
   const ColourLabel given = label;
   const bool has_profile = !metadata.icc.empty();
-  const bool is_usual =
-      label.codes || !has_profile
-          ? says_nothing(label, written.depth)
-          : format.labels == Labels::none && profile_says_nothing(metadata.icc, written.depth);
+  const Depth like = shape.depth == Depth::f32 ? written.depth : shape.depth;
+  const bool says_usual = is_usual(format, metadata, shape.depth, written.depth);
   if (has_profile) {
     metadata.icc = profile_for(metadata.icc, written.channels);
     if (metadata.icc.empty())
@@ -104,7 +114,7 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
            " has, and is left out");
   }
   if (format.labels == Labels::all) {
-    if (is_usual && shape.format != format.id) label = {};
+    if (says_usual && shape.format != format.id) label = {};
     return std::nullopt;
   }
   const bool has_levels = format.id == FormatId::heic || format.id == FormatId::avif;
@@ -119,19 +129,22 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
                                ? "the label of its colours (" + words_of(given) + ")"
                                : "a colour profile";
   const std::string left_out = name + " has no place for " + what + "; it is left out";
-  if (is_usual) {
+  if (says_usual) {
     if (format.labels == Labels::none) metadata.icc.clear();
+    if (format.id == FormatId::jxl && given.codes && has_codes(format.id, *given.codes))
+      label.codes = given.codes;  // which says of floats whether they are light
     return std::nullopt;
   }
   if (format.labels == Labels::none) {
     try {
-      ColourConversion conversion(shape.metadata, shape.depth, shape.channels, written.depth);
+      ColourConversion conversion(shape.metadata, shape.depth, shape.channels, like);
       metadata.icc.clear();
       warn(name + " has no place for " + what + "; its colours become " +
-           (written.depth == Depth::f32 ? "linear " : "") + "sRGB");
+           (like == Depth::f32 ? "linear " : "") + "sRGB");
       return conversion;
     } catch (const std::invalid_argument&) {
-      if (!has_profile) warn(left_out);
+      warn(left_out);
+      metadata.icc.clear();
       return std::nullopt;
     }
   }

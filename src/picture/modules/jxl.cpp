@@ -263,7 +263,8 @@ class JxlReader : public WholeReader {
     if (ask(JxlDecoderGetColorAsEncodedProfile, decoder, JXL_COLOR_PROFILE_TARGET_DATA,
             &encoding) == JXL_DEC_SUCCESS) {
       const auto label = label_of(encoding);
-      if (label && label->codes && label->codes->say_nothing(header_.depth)) return;
+      const bool is_whole = header_.depth != Depth::f32;
+      if (is_whole && label && label->codes && label->codes->say_nothing(header_.depth)) return;
       if (label) return void(header_.metadata.label = *label);
     }
     std::size_t size = 0;
@@ -369,12 +370,10 @@ class JxlWriter : public WholeWriter {
       check(encoder, JxlEncoderSetICCProfile(&encoder, icc.data(), icc.size()));
       return;
     }
-    // Floats are light, if nothing is said of them.
     JxlColorEncoding space;
     const bool is_grey = header_.channels == 1;
     JxlColorEncodingSetToSRGB(&space, is_grey);
-    const auto codes = header_.metadata.label.codes.value_or(
-        header_.depth == Depth::f32 ? ColourLabel::kLinear : ColourLabel::kSrgb);
+    const auto codes = header_.metadata.label.codes.value_or(ColourLabel::kSrgb);
     space.transfer_function = JxlTransferFunction(codes.transfer);
     if (codes.primaries == 11) space.white_point = JXL_WHITE_POINT_DCI;
     if (!is_grey && (codes.primaries == 11 || codes.primaries == 12))
