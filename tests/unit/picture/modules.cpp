@@ -257,7 +257,12 @@ TEST_CASE("a JPEG XL without quality keeps every sample") {
     CAPTURE(name_of(image.depth()));
     CHECK(same(image, back.image));
     CHECK(back.warnings.empty());
-    CHECK(back.header.metadata.empty());
+    Metadata metadata = back.header.metadata;
+    if (image.depth() == Depth::f32) {  // whose label says whether they are light
+      CHECK(metadata.label.codes == ColourLabel::kSrgb);
+      metadata.label = {};
+    }
+    CHECK(metadata.empty());
     CHECK(back.header.orientation == 1);
   }
   Image wild(3, 1, 1, Depth::f32);  // floats are not cut to 0..1
