@@ -36,9 +36,6 @@ constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",
 constexpr std::string_view kOurs = "CONVFILT_";
 constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES", "NVIMGCODEC"};
 
-/// Tells CLI11 that an option may stand alone.
-constexpr const char* kAlone = "{-}";
-
 /// "--border" for --border=wrap.
 std::string name_in(const std::string& word) {
   return word.substr(0, word.find('='));
@@ -172,9 +169,10 @@ void Binder::flag(const std::string& name, bool& value, const std::string& text)
   add({.names = names_in(name), .text = text}, app_->add_flag(name, value));
 }
 
-void Binder::output(const std::string& name, std::string& path, const std::string& text) {
-  add({.names = {name}, .value = "FILE", .text = text, .joined = true},
-      app_->add_flag(name + kAlone, path));
+void Binder::joined(const std::string& name, const char* letters, const std::string& alone,
+                    std::string& word, const std::string& text, const Words& choices) {
+  add({.names = {name}, .value = letters, .text = text, .choices = choices, .joined = true},
+      app_->add_flag(name + "{" + alone + "}", word));
 }
 
 void Binder::close() {

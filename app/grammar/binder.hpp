@@ -105,9 +105,14 @@ class Binder {
   void several(const std::string& name, const char* letters, int most, Words& values,
                const std::string& text);
 
-  /// An option that may stand alone, which means standard output ("-"), or be joined to a file's
-  /// name.
-  void output(const std::string& name, std::string& path, const std::string& text);
+  /// An option that may stand alone, which means `alone`, or be joined to a word.
+  void joined(const std::string& name, const char* letters, const std::string& alone,
+              std::string& word, const std::string& text, const Words& choices = {});
+
+  /// The same of a file; alone it means standard output ("-").
+  void output(const std::string& name, std::string& path, const std::string& text) {
+    joined(name, "FILE", "-", path, text);
+  }
 
   /// Has this done when all words have been read and no two of them clash.
   void then(std::function<void()> check) { checks_.push_back(std::move(check)); }

@@ -22,6 +22,9 @@ constexpr const char* kFull =
     "--mode=full: outside the picture all is 0; leave out --border and --border-value";
 constexpr const char* kSized =
     "--region, --luma: the result has the picture's size then; leave out --mode";
+constexpr const char* kOfSamples =
+    "--nodata: it is a value of the picture's own samples; leave out --linear, --luma, --output "
+    "and --depth";
 constexpr const char* kOwnMasks =
     "--table: its masks are in its own list, and it draws nothing; leave out --mask, --picture and "
     "--at";
@@ -46,6 +49,10 @@ const ClashesByCommand kClashes = {
          {"--region", "--mode!=same", kSized},
          {"--region", "--depth",
           "--region, --depth: the rest of the picture keeps its depth; leave out one of the two"},
+         {"--nodata", "--linear=true", kOfSamples},
+         {"--nodata", "--luma=true", kOfSamples},
+         {"--nodata", "--output!=clamp", kOfSamples},
+         {"--nodata", "--depth", kOfSamples},
          {"--newer=true", "--if-exists!=overwrite",
           "--newer replaces results that are older than their inputs; leave out --if-exists"},
          {"--pages", "--page", "--page takes one page; leave out --pages"},
@@ -61,6 +68,8 @@ const ClashesByCommand kClashes = {
          {"--codec=gpu", "--loader!=auto"},
          {"--codec=gpu", "--linear=true"},
          {"--codec=gpu", "--luma=true"},
+         {"--codec=gpu", "--keep-hidden=true"},
+         {"--codec=gpu", "--nodata"},
          {"--codec=gpu", "--region"},
          {"--codec=gpu", "--progressive=true"},
      }},

@@ -169,8 +169,17 @@ void file_options(Binder& binder, Batch& batch) {
   binder.flag("--progressive", write.progressive, "Write a progressive JPEG");
   binder.number("--compression", "N", write.compression, {0, 9},
                 "Compression of PNG and TIFF: 0, none, to 9, smallest (default: fast)");
-  binder.flag("--strip", write.strip,
-              "Leave out metadata, such as places and dates. The colour profile stays");
+  const auto strip = std::make_shared<std::string>();
+  const Choices<Strip> strips = {
+      {"all", Strip::all}, {"gps", Strip::gps}, {"all-but-rights", Strip::all_but_rights}};
+  binder.joined("--strip", "NAME", "all", *strip,
+                "Leave out metadata. gps leaves out places alone, and all-but-rights keeps authors "
+                "and rights. The colour profile, or label, stays",
+                words_of(strips));
+  binder.then([strip, strips, &write] {
+    if (*strip == "true") *strip = "all";  // as a default
+    if (!strip->empty() && *strip != "false") write.strip = meaning_of("--strip", *strip, strips);
+  });
   binder.flag("--in-place", batch.selection.in_place, "Allow OUT to be the same file as IN");
   reading_options(binder, batch.read);
   binder.then([&batch] { batch.write.loader = batch.read.loader; });
@@ -245,8 +254,16 @@ void declare(Binder& binder, FilterCommand& command) {
   Mapping& mapping = command.mapping;
   binder.group("What is filtered");
   binder.flag("--linear", mapping.linear,
-              "Filter linear light, by IN's colour profile or sRGB's curve");
+              "Filter linear light, by the curve that IN's profile or label tells, else sRGB's. "
+              "Floats without a profile are light already");
   binder.flag("--luma", mapping.luma, "Filter luma alone. Edges are then grey");
+  binder.flag("--keep-hidden", mapping.keep_hidden,
+              "Keep the colours of clear pixels, which alpha hides (default: they are black)");
+  binder.option(
+      "--nodata", "VALUE",
+      [&mapping](const std::string& word) { mapping.nodata = nodata_in(word); },
+      "Samples of this value (a number, nan, or auto: the one that a GeoTIFF names) "
+      "neither count nor change; where a mask reaches them, the rest of it is scaled up");
   const auto regions = std::make_shared<Words>();
   binder.repeated("--region", "X,Y,W,H", *regions,
                   "Filter only these pixels; the others stay as they were. ellipse:X,Y,W,H is the "

@@ -51,9 +51,9 @@ ResidentPlan Filter::resident(const Shape& in, Convolver& convolver) const {
 }
 
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
-                            const Metadata::Bytes* profile) {
+                            const Metadata* metadata) {
   convolver.check_border_value(in.depth);
-  return filter.begin(in, {convolver, convolver.options().border_value, 1, in.depth, profile});
+  return filter.begin(in, {convolver, convolver.options().border_value, 1, in.depth, metadata});
 }
 
 std::string describe(const Filter& filter, const ConvolverOptions& options) {

@@ -27,7 +27,7 @@ struct Place {
   double border_value = 0;  ///< in the units of the samples that the filter gets
   double unit = 1;          ///< what samples were multiplied by, so that offsets of masks are, too
   Depth picture_depth = Depth::u8;  ///< the file's
-  const Metadata::Bytes* profile = nullptr;
+  const Metadata* metadata = nullptr;
   std::string why_whole{};      ///< why the picture must not be cut; empty = it may be
   bool keeps_channels = false;  ///< whether a grey result takes all the picture's channels
 };
@@ -48,6 +48,7 @@ class Work {
   std::string why_whole;          ///< why the picture is not cut into bands; empty where it is
   std::string note{};             ///< what to tell about the picture
   std::vector<Region> regions{};  ///< outside of which no pixel changes; empty: all may change
+  bool knows_nodata = false;      ///< whether samples without data are left out
   bool two_levels = false;        ///< whether all samples of the result are 0 or the full range
 
   bool is_whole() const { return !why_whole.empty(); }
@@ -92,6 +93,9 @@ class Filter : public std::enable_shared_from_this<Filter> {
   /// The masks that it applies.
   virtual std::vector<Mask> masks() const = 0;
 
+  /// The mask, where the filter is nothing else.
+  virtual const Mask* only_mask() const { return nullptr; }
+
   /// Whether the result is like the picture, as a sharpened one is, so that a response of luma
   /// changes the colours. Edges are a picture of their own.
   virtual bool keeps_lightness() const = 0;
@@ -120,10 +124,10 @@ class Filter : public std::enable_shared_from_this<Filter> {
 
 using FilterPtr = std::shared_ptr<const Filter>;
 
-/// Begins on a picture whose file has that colour profile (null: it has none). Throws as
+/// Begins on a picture whose file tells these colours (null: none). Throws as
 /// Filter::begin() and Convolver::check_border_value() do.
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
-                            const Metadata::Bytes* profile = nullptr);
+                            const Metadata* metadata = nullptr);
 
 /// The filter's text with all else of the options that decides a byte of its results. Two filters
 /// with one text give every picture the same bytes; the journal of a run keeps its hash.

@@ -49,8 +49,12 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   if (work->out.channels != 1)
     throw UsageError(
         "--luma: the result of this recipe is in colours; leave out --luma, or --direction=hue");
-  const auto enter = [](const auto* from, int width, float* luma) {
-    for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from));
+  const auto shares = place.metadata ? luma_shares(*place.metadata) : std::nullopt;
+  const auto enter = [shares](const auto* from, int width, float* luma) {
+    for (int x = 0; x < width; ++x, from += 3)
+      luma[x] = shares ? float((*shares)[0] * double(from[0]) + (*shares)[1] * double(from[1]) +
+                               (*shares)[2] * double(from[2]))
+                       : float(luma_of(from));
   };
   const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(const OuterRow<T>& row) {
     if (!keeps_lightness) {
@@ -68,7 +72,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
 std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Place& place) {
   std::string note;
   const auto curve = std::make_shared<const TransferCurve>(
-      place.profile ? *place.profile : Metadata::Bytes{}, in.depth, in.channels, &note);
+      place.metadata ? *place.metadata : Metadata{}, in.depth, in.channels, &note);
   Place inside = place;
   inside.unit /= full_range(in.depth);
   inside.border_value = curve->linear(place.border_value);
@@ -116,6 +120,53 @@ std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Pl
       in, channels, place, std::move(work), enter, leave);
   outer->out.depth = depth;
   return outer;
+}
+
+/// Colours of clear pixels, which alpha hides, stay as they were.
+class HiddenWork final : public Work {
+ public:
+  explicit HiddenWork(std::unique_ptr<Work> inner) : Work(*inner), inner_(std::move(inner)) {}
+
+  Needs needs(int rows) const override { return inner_->needs(rows); }
+  void finish() const override { inner_->finish(); }
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<HiddenWorker>(*this);
+  }
+
+ private:
+  class HiddenWorker final : public Worker {
+   public:
+    explicit HiddenWorker(const HiddenWork& work)
+        : work_(work), inner_(work.inner_->make_worker()) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      inner_->push(in, out);
+      with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
+        for (int row = 0; row < out.height; ++row) {
+          const int y = out.top + row + work_.offset_y;
+          if (y < in.top || y >= in.top + in.height) continue;
+          const T* from = row_of<T>(in, y - in.top);
+          T* to = row_of<T>(out, row);
+          const int left = work_.offset_x;
+          for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
+            if (to[std::ptrdiff_t(x) * 4 + 3] == 0)
+              std::copy_n(from + (std::ptrdiff_t(x) + left) * 4, 3, to + std::ptrdiff_t(x) * 4);
+        }
+      });
+    }
+
+   private:
+    const HiddenWork& work_;
+    std::unique_ptr<Worker> inner_;
+  };
+
+  std::unique_ptr<Work> inner_;
+};
+
+std::unique_ptr<Work> begin_hidden(const Filter& inner, const Shape& in, const Place& place) {
+  std::unique_ptr<Work> work = inner.begin(in, place);
+  if (in.channels != 4 || work->out.channels != 4 || work->out.depth != in.depth) return work;
+  return std::make_unique<HiddenWork>(std::move(work));
 }
 
 class RegionWork final : public Work {
@@ -204,6 +255,7 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
   const auto around = [&](std::string text, OuterFilter::Begin begin) {
     filter = std::make_shared<OuterFilter>(std::move(text), std::move(filter), std::move(begin));
   };
+  if (mapping.keep_hidden) around("hidden", begin_hidden);
   if (mapping.negative != Negative::clamp) {
     const bool absolute = mapping.negative == Negative::absolute;
     around(absolute ? "size" : "centred response", [absolute](auto& inner, auto& in, auto& place) {
@@ -216,6 +268,7 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
     around(std::string(name_of(*depth)), [depth = *depth](auto& inner, auto& in, auto& place) {
       return begin_depth(inner, in, place, depth);
     });
+  if (mapping.nodata) filter = without_nodata(std::move(filter), *mapping.nodata);
   if (!mapping.regions.empty()) {
     // Neither their order nor a repetition decides a byte.
     std::vector<Region> regions = mapping.regions;

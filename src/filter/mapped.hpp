@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/filter/filter.hpp"
+#include "src/filter/nodata.hpp"
 #include "src/picture/region.hpp"
 
 namespace convfilt {
@@ -20,7 +21,9 @@ enum class Negative {
 struct Mapping {
   bool linear = false;
   bool luma = false;
+  bool keep_hidden = false;  ///< clear pixels of the result have the picture's colours
   Negative negative = Negative::clamp;
+  std::optional<Nodata> nodata{};
   std::vector<Region> regions{};  ///< of the upright picture; none: all of it
   std::optional<Depth> depth{};   ///< of the result; the picture's where there is none
 };

@@ -19,6 +19,7 @@ class MaskFilter final : public Filter {
 
   std::string text() const override { return "mask " + text_of(mask_); }
   std::vector<Mask> masks() const override { return {mask_}; }
+  const Mask* only_mask() const override { return &mask_; }
   bool keeps_lightness() const override { return has_unit_gain(mask_); }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {

@@ -18,6 +18,7 @@
 #include "src/picture/bytes.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/metadata.hpp"
+#include "src/picture/strip.hpp"
 
 namespace convfilt {
 
@@ -44,12 +45,12 @@ inline constexpr int kDefaultJpegQuality = 95;
 
 struct WriteOptions {
   std::string format{};  ///< such as "png"; wins over the extension, and must be said for "-"
-  std::optional<int>
-      quality{};  ///< 0..100: JPEG (default: the input's, else 95), WebP (default: lossless)
+  std::optional<int> quality{};  ///< 0..100: JPEG (default: the input's, else 95), WebP (the
+                                 ///< input's, else lossless)
   std::optional<Subsampling> subsampling{};  ///< JPEG (default: the input's, else 2x2)
   bool progressive = false;                  ///< JPEG
   std::optional<int> compression{};          ///< 0..9: PNG, TIFF
-  bool strip = false;                        ///< metadata are left out
+  Strip strip = Strip::none;
   Loader loader = Loader::automatic;
 };
 
@@ -71,7 +72,7 @@ struct Header {
   std::optional<Frame> frame{};  ///< of an animation
   std::int64_t bytes_behind = 0;  ///< about, of the rows of all pictures behind this one
   Metadata metadata;
-  std::optional<int> quality;              ///< of a JPEG, as its tables tell
+  std::optional<int> quality;              ///< of a JPEG or a lossy WebP, as its tables tell
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG
   std::int64_t coefficient_bytes = 0;  ///< of a JPEG whose coefficients a result may keep, else 0
 };

@@ -18,26 +18,26 @@ namespace {
 // or 12 remain. Those that are only read come last.
 constexpr Format kFormats[] = {
     // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file,
-    // resolution in EXIF, written, module, pictures beside the first
+    // resolution in EXIF, written, labels of colours, module, pictures beside the first
     // clang-format off
-    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true, "", Several::none},
-    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true, "", Several::frames},
-    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true, "", Several::all},
-    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true, "", Several::frames},
-    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true, "opencv", Several::none},
-    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true, "", Several::none},
-    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true, "", Several::none},
-    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true, "", Several::none},
-    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true, "", Several::none},
-    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true, "", Several::none},
-    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true, "opencv", Several::none},
-    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true, "opencv", Several::none},
-    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true, "opencv", Several::none},
-    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true, "heif", Several::none},
-    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true, "heif", Several::none},
-    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true, "jxl", Several::none},
-    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false, "", Several::none},
-    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false, "gif", Several::none},
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true, Labels::profile, "", Several::none},
+    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true, Labels::all, "", Several::frames},
+    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true, Labels::profile, "", Several::all},
+    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true, Labels::profile, "", Several::frames},
+    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true, Labels::none, "opencv", Several::none},
+    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true, Labels::none, "", Several::none},
+    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true, Labels::none, "", Several::none},
+    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true, Labels::none, "", Several::none},
+    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true, Labels::none, "", Several::none},
+    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true, Labels::none, "", Several::none},
+    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true, Labels::none, "opencv", Several::none},
+    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true, Labels::none, "opencv", Several::none},
+    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true, Labels::none, "opencv", Several::none},
+    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true, Labels::codes, "heif", Several::none},
+    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true, Labels::codes, "heif", Several::none},
+    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true, Labels::codes, "jxl", Several::none},
+    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false, Labels::none, "", Several::none},
+    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false, Labels::none, "gif", Several::none},
     // clang-format on
 };
 

@@ -34,6 +34,10 @@ enum class FormatId {
 /// Which pictures a file holds beside its first: frames of an animation, or pages of any size.
 enum class Several { none, frames, all };
 
+/// How a file tells what its colours are: not at all, by an ICC profile, by codes as well, by all
+/// that a ColourLabel has.
+enum class Labels { none, profile, codes, all };
+
 /// A format as it is written. PNM has several of these. GIF, which is only read, has one for its
 /// name.
 struct Format {
@@ -46,6 +50,7 @@ struct Format {
   bool through_file;            ///< OpenCV encodes it by way of a file in the temporary folder
   bool resolution_in_exif;      ///< has no other place for a resolution
   bool written;                 ///< not only read
+  Labels labels;                ///< how it tells what its colours are
   std::string_view module;      ///< that has its codec; empty where the program itself has it
   Several several;              ///< as it is written
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -9,6 +10,7 @@
 #include "src/picture/codecs/jpeg/patch.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/xmp.hpp"
@@ -60,24 +62,116 @@ void turn_metadata(const Header& shape, Metadata& metadata) {
   if (shape.orientation != 1) set_xmp_upright(metadata.xmp);
 }
 
+/// Leaves out a profile that cannot be true, and takes the label that EXIF may have.
+void check_label(Metadata& metadata, ReadContext& context) {
+  Metadata::Bytes& icc = metadata.icc;
+  const bool is_damaged = !icc.empty() && !is_profile(icc);
+  if (is_damaged || (!icc.empty() && !profile_is_grey(icc) && !profile_is_rgb(icc))) {
+    icc.clear();
+    context.warn(is_damaged ? kDamagedProfile
+                            : "its colour profile is for other colours than those it is read as, "
+                              "and is left out");
+  }
+  if (!metadata.label.codes) metadata.label.codes = codes_in(icc);
+  if (icc.empty() && metadata.label.empty()) metadata.label = exif_label(metadata.exif);
+}
+
+bool has_codes(FormatId format, const ColourLabel::Codes& codes) {
+  constexpr int kPrimariesOfJxl[] = {1, 9, 11, 12}, kTransfersOfJxl[] = {1, 8, 13, 16, 18};
+  return codes.full_range &&
+         (format != FormatId::jxl || (std::ranges::count(kPrimariesOfJxl, codes.primaries) > 0 &&
+                                      std::ranges::count(kTransfersOfJxl, codes.transfer) > 0));
+}
+
+/// Whether what is written means the same without label and profile. Whole samples of sRGB stay as
+/// they are in floats of formats that have place for neither.
+bool is_usual(const Format& format, const Metadata& metadata, Depth from, Depth written) {
+  const bool has_place = format.labels != Labels::none;
+  const auto says_none = [&](Depth depth) {
+    return metadata.label.codes || metadata.icc.empty()
+               ? says_nothing(metadata.label, depth)
+               : !has_place && profile_says_nothing(metadata.icc, depth);
+  };
+  return says_none(written) || (!has_place && from != Depth::f32 && says_none(from));
+}
+
+/// Tells the picture's colours as the format can: by their label, else by a profile. If it has
+/// neither, returns how they become those of pictures without.
+std::optional<ColourConversion> fit_label(const std::string& to, const Header& shape,
+                                          const Format& format, const WriteOptions& options,
+                                          Header& written, std::vector<std::string>& warnings) {
+  if (options.loader == Loader::opencv) return std::nullopt;
+  const std::string name(format.name);
+  const auto warn = [&](const std::string& text) { warnings.push_back(to + text); };
+  Metadata& metadata = written.metadata;
+  ColourLabel& label = metadata.label;
+  const ColourLabel given = label;
+  const bool has_profile = !metadata.icc.empty();
+  const Depth like = shape.depth == Depth::f32 ? written.depth : shape.depth;
+  const bool says_usual = is_usual(format, metadata, shape.depth, written.depth);
+  if (has_profile) {
+    metadata.icc = profile_for(metadata.icc, written.channels);
+    if (metadata.icc.empty())
+      warn("the colour profile is for other colours than those that the " + name +
+           " has, and is left out");
+  }
+  if (format.labels == Labels::all) {
+    if (says_usual && shape.format != format.id) label = {};
+    return std::nullopt;
+  }
+  const bool has_levels = format.id == FormatId::heic || format.id == FormatId::avif;
+  if (!has_levels && (!label.mastering.empty() || !label.light_levels.empty()))
+    warn(name + " has no place for levels of light (mDCV, cLLI); they are left out");
+  label = {};
+  if (has_levels) {
+    label.mastering = given.mastering;
+    label.light_levels = given.light_levels;
+  }
+  const std::string what = given.codes || !has_profile
+                               ? "the label of its colours (" + words_of(given) + ")"
+                               : "a colour profile";
+  const std::string left_out = name + " has no place for " + what + "; it is left out";
+  if (says_usual) {
+    if (format.labels == Labels::none) metadata.icc.clear();
+    if (format.id == FormatId::jxl && given.codes && has_codes(format.id, *given.codes))
+      label.codes = given.codes;  // which says of floats whether they are light
+    return std::nullopt;
+  }
+  if (format.labels == Labels::none) {
+    try {
+      ColourConversion conversion(shape.metadata, shape.depth, shape.channels, like);
+      metadata.icc.clear();
+      warn(name + " has no place for " + what + "; its colours become " +
+           (like == Depth::f32 ? "linear " : "") + "sRGB");
+      return conversion;
+    } catch (const std::invalid_argument&) {
+      warn(left_out);
+      metadata.icc.clear();
+      return std::nullopt;
+    }
+  }
+  if (const auto codes = codes_of(given); format.labels == Labels::codes && codes &&
+                                          (given.codes || !has_profile) &&
+                                          has_codes(format.id, *codes)) {
+    label.codes = codes;
+    metadata.icc.clear();
+    return std::nullopt;
+  }
+  const bool says_exif = given.in_exif && format.id == FormatId::jpeg &&
+                         (options.strip == Strip::none || options.strip == Strip::gps);
+  if (has_profile || says_exif) return std::nullopt;
+  metadata.icc = profile_of(given, written.channels);
+  if (metadata.icc.empty()) warn(left_out);
+  return std::nullopt;
+}
+
 void fit_metadata(const std::string& to, const Header& shape, const Format& format,
                   const WriteOptions& options, Header& written,
                   std::vector<std::string>& warnings) {
   Metadata& metadata = written.metadata;
-  if (!metadata.icc.empty() && !profile_fits(metadata.icc, written.channels)) {
-    metadata.icc.clear();
-    warnings.push_back(to + "the colour profile is for other colours than those that the " +
-                       std::string(format.name) + " has, and is left out");
-  }
-  if (options.strip) {
-    // Without its profile the picture would be shown in other colours.
-    Metadata left;
-    left.icc = std::move(metadata.icc);
-    left.colour_chunks = std::move(metadata.colour_chunks);
-    metadata = std::move(left);
-    return;
-  }
-  turn_metadata(shape, metadata);
+  const bool keeps_all = options.strip == Strip::none || options.strip == Strip::gps;
+  if (keeps_all) turn_metadata(shape, metadata);
+  metadata = stripped(std::move(metadata), options.strip);
   erase_parts(metadata.xmp);
   if (!metadata.paths.empty() && format.id != FormatId::jpeg && format.id != FormatId::tiff) {
     metadata.paths.clear();
@@ -95,7 +189,8 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
 
 /// The picture as the format can hold it. Every loss adds a warning.
 Header fitted(const std::string& path, const Header& shape, const Format& format,
-              const WriteOptions& options, std::vector<std::string>& warnings) {
+              const WriteOptions& options, std::vector<std::string>& warnings,
+              std::optional<ColourConversion>& conversion) {
   const std::string name(format.name), to = shown_out(path) + ": ";
   const auto warn = [&](const std::string& text) { warnings.push_back(to + text); };
   Header written = shape;
@@ -133,6 +228,7 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
     warn(name + " has no " + std::string(name_of(shape.depth)) + " samples; they become " +
          std::string(name_of(written.depth)));
   if (written.channels == 1 && !format.grey) written.channels = 3;
+  conversion = fit_label(to, shape, format, options, written, warnings);
   fit_metadata(to, shape, format, options, written, warnings);
   return written;
 }
@@ -166,7 +262,13 @@ PictureReader::PictureReader(const std::string& path, const ReadOptions& options
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for it");
   }
+  take_header();
   choose_pictures();
+}
+
+void PictureReader::take_header() {
+  header_ = reader_->header();
+  check_label(header_.metadata, context_);
 }
 
 void PictureReader::choose_pictures() {
@@ -194,7 +296,9 @@ bool PictureReader::next() {
   if (!takes_all_) return false;
   context_.begin_next();
   rows_read_ = 0;
-  return reader_->next();
+  if (!reader_->next()) return false;
+  take_header();
+  return true;
 }
 
 void PictureReader::read(PictureView<std::byte> rows) {
@@ -287,11 +391,13 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
                              const WriteOptions& options, const Original* original)
     : path_(path), options_(options), shape_(shape) {
   const Format& format = format_for(path, options);
-  written_ = fitted(path, shape, format, options, warnings_);
+  written_ = fitted(path, shape, format, options, warnings_, conversion_);
   file_ = std::make_unique<AtomicFile>(path);
   sink_ = sink_of(*file_);
   const bool is_jpeg = format.id == FormatId::jpeg;
-  const WriteOptions settings = is_jpeg ? jpeg_settings(shape, options) : options;
+  WriteOptions settings = is_jpeg ? jpeg_settings(shape, options) : options;
+  if (format.id == FormatId::webp && shape.format == FormatId::webp && !settings.quality)
+    settings.quality = shape.quality;
   const std::string why = original ? why_coded_anew(shape, format, options) : "";
   if (!why.empty())
     warnings_.push_back(shown_out(path) + ": the whole picture is coded anew, because " + why +
@@ -312,6 +418,8 @@ PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> 
     prepared.fitted = std::move(changed);
     rows = std::as_const(prepared.fitted).view();
   };
+  if (conversion_)
+    change(rows.channels, depth, [&](auto in, auto out) { (*conversion_)(in, out); });
   if (written_.channels < shape_.channels)
     change(3, depth, [&](auto in, auto out) { flatten_onto_white(in, depth, out); });
   if (written_.depth != depth) {
@@ -333,7 +441,7 @@ void PictureWriter::write(PictureView<const std::byte> rows, PreparedRows prepar
 void PictureWriter::next(const Header& shape) {
   std::vector<std::string> warnings;
   shape_ = shape;
-  written_ = fitted(path_, shape, format_for(path_, options_), options_, warnings);
+  written_ = fitted(path_, shape, format_for(path_, options_), options_, warnings, conversion_);
   for (std::string& warning : warnings)
     if (std::ranges::find(warnings_, warning) == warnings_.end())
       warnings_.push_back(std::move(warning));
@@ -355,7 +463,8 @@ void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, 
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
                         std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
                         const std::function<void(const FileStamp&)>& before, bool replaces) {
-  const Header written = fitted(path, shape, format_for(path, options), options, warnings);
+  std::optional<ColourConversion> none;  // a JPEG has a profile
+  const Header written = fitted(path, shape, format_for(path, options), options, warnings, none);
   const jpeg::Segments segments = jpeg::segments_of(written.metadata);
   for (const std::string& sentence : segments.left_out)
     warnings.push_back(shown_out(path) + ": " + sentence);

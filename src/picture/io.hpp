@@ -27,7 +27,7 @@ class PictureReader {
   PictureReader(const PictureReader&) = delete;
   PictureReader& operator=(const PictureReader&) = delete;
 
-  const Header& header() const { return reader_->header(); }
+  const Header& header() const { return header_; }
 
   /// See RowReader.
   std::int64_t held_bytes() const { return reader_->held_bytes() + file_held_; }
@@ -64,12 +64,14 @@ class PictureReader {
   const std::vector<std::string>& warnings() const { return context_.warnings(); }
 
  private:
+  void take_header();
   void choose_pictures();
 
   const std::string path_;
   std::unique_ptr<ByteSource> source_;
   ReadContext context_;
   std::unique_ptr<RowReader> reader_;
+  Header header_;
   int rows_read_ = 0;
   bool takes_all_ = false;
   std::int64_t file_held_ = 0;
@@ -160,7 +162,8 @@ class PictureWriter {
   std::string path_;
   WriteOptions options_;
   Header written_;  ///< what the format gets
-  Header shape_;    ///< what the caller gives
+  std::optional<ColourConversion> conversion_;
+  Header shape_;  ///< what the caller gives
   std::vector<std::string> warnings_;
   std::unique_ptr<AtomicFile> file_;
   std::unique_ptr<ByteSink> sink_;

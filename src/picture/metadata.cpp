@@ -98,8 +98,9 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
   return result;
 }
 
-/// A block whose first directory has these values; the area holds what they point to.
-Bytes block_of(std::vector<TiffValue> values, TiffArea& area) {
+}  // namespace
+
+Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area) {
   if (values.empty()) return {};
   const std::uint64_t first = area.add_directory(std::move(values));
   Bytes header(2, area.little() ? 'I' : 'M');
@@ -109,10 +110,12 @@ Bytes block_of(std::vector<TiffValue> values, TiffArea& area) {
   return std::move(area.bytes());
 }
 
+namespace {
+
 Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
   TiffArea area(file.little(), false);
   std::vector<TiffValue> values = add_exif(file, directory, area);
-  return block_of(std::move(values), area);
+  return exif_of_values(std::move(values), area);
 }
 
 /// An entry of one fraction; null for any other.
@@ -318,6 +321,15 @@ int exif_orientation(std::span<const unsigned char> exif) {
   return value >= 1 && value <= 8 ? int(value) : 1;
 }
 
+std::optional<Metadata::Resolution> resolution_in(std::uint64_t unit, double x, double y) {
+  const bool has_unit = unit == RESUNIT_INCH || unit == RESUNIT_CENTIMETER;
+  const bool says_nothing = !has_unit && (unit != RESUNIT_NONE || x == y);
+  if (says_nothing || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
+    return std::nullopt;
+  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
+  return Metadata::Resolution{x * factor, y * factor, has_unit};
+}
+
 std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
   const TiffStructure file(exif);
   const auto first = file.first_directory();
@@ -326,9 +338,7 @@ std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
       file.number(first->find(TIFFTAG_RESOLUTIONUNIT)).value_or(RESUNIT_INCH);
   const double x = fraction(file, find_fraction(*first, TIFFTAG_XRESOLUTION));
   const double y = fraction(file, find_fraction(*first, TIFFTAG_YRESOLUTION));
-  if ((unit != RESUNIT_INCH && unit != RESUNIT_CENTIMETER) || x == 0 || y == 0) return std::nullopt;
-  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
-  return Metadata::Resolution{x * factor, y * factor};
+  return resolution_in(unit, x, y);
 }
 
 Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
@@ -336,8 +346,9 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
   std::vector<TiffValue> values = {
       fraction_value(area, TIFFTAG_XRESOLUTION, resolution.x),
       fraction_value(area, TIFFTAG_YRESOLUTION, resolution.y),
-      area.number_value(TIFFTAG_RESOLUTIONUNIT, kTiffShort, RESUNIT_INCH)};
-  if (exif.empty()) return block_of(std::move(values), area);
+      area.number_value(TIFFTAG_RESOLUTIONUNIT, kTiffShort,
+                        resolution.has_unit ? RESUNIT_INCH : RESUNIT_NONE)};
+  if (exif.empty()) return exif_of_values(std::move(values), area);
 
   const TiffStructure file(exif);
   const auto first = file.big() ? std::nullopt : file.first_directory();
@@ -400,11 +411,25 @@ Bytes iptc_resource(const Bytes& iptc) {
   return resource;
 }
 
-bool profile_fits(const Bytes& icc, int channels) {
-  constexpr std::size_t kSpaceAt = 16;
-  const std::string_view space = channels == 1 ? "GRAY" : "RGB ";
-  return icc.size() >= kSpaceAt + space.size() &&
-         std::memcmp(&icc[kSpaceAt], space.data(), space.size()) == 0;
+ColourLabel exif_label(const Bytes& exif) {
+  constexpr std::uint64_t kAdobeRgb = 2, kOther = 0xFFFF;
+  constexpr std::uint16_t kColourSpace = 40961, kInterop = 1;
+  const TiffStructure file(exif);
+  const auto first = file.first_directory();
+  const auto details = first ? follow(file, *first, TIFFTAG_EXIFIFD) : std::nullopt;
+  const auto space = details ? file.number(details->find(kColourSpace)) : std::nullopt;
+  bool is_adobe = space == kAdobeRgb;
+  if (space == kOther) {  // DCF: the index R03 says which
+    const auto inner = follow(file, *details, TIFFTAG_INTEROPERABILITYIFD);
+    const TiffEntry* index = inner ? inner->find(kInterop) : nullptr;
+    is_adobe = index && starts_with(file.bytes_of(*index, 8), "R03");
+  }
+  ColourLabel label;
+  if (!is_adobe) return label;
+  label.in_exif = true;
+  label.gamma = 45471;  // 1 / 2.19921875
+  label.chromaticities = {31270, 32900, 64000, 33000, 21000, 71000, 15000, 6000};
+  return label;
 }
 
 Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) {

@@ -1,10 +1,13 @@
 /// Metadata of a picture file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "src/picture/colour.hpp"
 
 namespace convfilt {
 
@@ -19,9 +22,10 @@ struct Metadata {
   Bytes
       paths;  ///< resources of Photoshop that hold clipping paths, in parts of the picture's sides
 
-  /// Pixels per inch.
+  /// Pixels per inch, or, without a unit, numbers whose ratio tells the shape of a pixel.
   struct Resolution {
     double x = 0, y = 0;
+    bool has_unit = true;
   };
   std::optional<Resolution> resolution;
   static constexpr double kCentimetresPerInch = 2.54;
@@ -33,12 +37,13 @@ struct Metadata {
     std::string type;
     Bytes data;
   };
-  std::vector<Chunk> colour_chunks;  ///< a PNG's chunks about colours, beside the profile
-  std::vector<Chunk> text_chunks;    ///< a PNG's texts
+  std::vector<Chunk> text_chunks;  ///< a PNG's texts
+
+  ColourLabel label;
 
   bool empty() const {
     return icc.empty() && exif.empty() && xmp.empty() && iptc.empty() && paths.empty() &&
-           !resolution && comments.empty() && colour_chunks.empty() && text_chunks.empty();
+           !resolution && comments.empty() && text_chunks.empty() && label.empty();
   }
 };
 
@@ -51,6 +56,9 @@ Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int h
 
 /// The orientation in an EXIF block, 1 to 8; 1 if it has none or a wrong one.
 int exif_orientation(std::span<const unsigned char> exif);
+
+/// The resolution of two numbers and a TIFF's unit; nothing where they say none.
+std::optional<Metadata::Resolution> resolution_in(std::uint64_t unit, double x, double y);
 
 /// The resolution in an EXIF block.
 std::optional<Metadata::Resolution> exif_resolution(const Metadata::Bytes& exif);
@@ -72,12 +80,16 @@ Metadata::Bytes paths_in(std::span<const unsigned char> resources);
 /// The resource of Photoshop that holds IIM records.
 Metadata::Bytes iptc_resource(const Metadata::Bytes& iptc);
 
-/// Whether an ICC profile is for pictures of so many channels, alpha included.
-bool profile_fits(const Metadata::Bytes& icc, int channels);
+/// The colours that an EXIF block tells beside sRGB: Adobe RGB, by its ColorSpace or as cameras do.
+ColourLabel exif_label(const Metadata::Bytes& exif);
 
 class TiffStructure;
 struct TiffDirectory;
 class TiffArea;
+struct TiffValue;
+
+/// An EXIF block whose first directory has these values; the area holds what they point to.
+Metadata::Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area);
 
 /// ICC, EXIF, XMP and IPTC of one picture of a TIFF file. A TIFF has no EXIF block: its tags stand
 /// among the others, and the block is put together from them.

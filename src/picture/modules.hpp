@@ -15,7 +15,7 @@ namespace convfilt {
 /// Changes with everything that program and modules share. The sizes catch changes for which the
 /// number was not raised.
 inline constexpr std::uint32_t kModuleInterface =
-    6u << 24 ^
+    7u << 24 ^
     std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
 
 /// A module's export.

@@ -1,11 +1,9 @@
 #include "src/picture/transfer_curve.hpp"
 
-#include <lcms2.h>
-
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/contract/dispatch.hpp"
 #include "src/picture/sample_type.hpp"
@@ -14,15 +12,6 @@ namespace convfilt {
 namespace {
 
 constexpr int kBuckets = 1 << 14;
-
-double srgb_light(double encoded) {
-  return encoded <= 0.04045 ? encoded / 12.92 : std::pow((encoded + 0.055) / 1.055, 2.4);
-}
-
-/// Floats are kept as so many steps, since no table has all of them.
-int samples_of(Depth depth) {
-  return depth == Depth::u8 ? 256 : 65536;
-}
 
 std::size_t bucket_of(float light) {
   return std::size_t(std::clamp(light, 0.0f, 1.0f) * float(kBuckets - 1));
@@ -42,8 +31,8 @@ TransferCurve::Table TransferCurve::table_of(int count, Curve curve) {
                                              : INFINITY);
   }
   std::uint32_t sample = 0;
-  for (int bucket = 0; bucket < kBuckets; ++bucket) {
-    const float begin = float(bucket) / float(kBuckets - 1);
+  for (int bucket = 0; bucket < kBuckets + 2; ++bucket) {
+    const float begin = std::min(1.0f, float(bucket) / float(kBuckets - 1));
     while (table.thresholds[sample] < begin) ++sample;
     // One lower, since rounding may have put light into the bucket above.
     table.first.push_back(sample > 0 ? sample - 1 : 0);
@@ -51,29 +40,16 @@ TransferCurve::Table TransferCurve::table_of(int count, Curve curve) {
   return table;
 }
 
-TransferCurve::TransferCurve(const Metadata::Bytes& icc, Depth depth, int channels,
-                             std::string* note)
+TransferCurve::TransferCurve(const Metadata& metadata, Depth depth, int channels, std::string* note)
     : depth_(depth) {
-  const int colours = std::min(channels, 3);
-  if (!icc.empty()) {
-    const std::unique_ptr<void, decltype(&cmsCloseProfile)> profile(
-        cmsOpenProfileFromMem(icc.data(), cmsUInt32Number(icc.size())), cmsCloseProfile);
-    constexpr cmsTagSignature kColours[] = {cmsSigBlueTRCTag, cmsSigGreenTRCTag, cmsSigRedTRCTag};
-    for (int c = 0; profile && c < colours; ++c) {
-      const auto* const curve = static_cast<const cmsToneCurve*>(
-          cmsReadTag(profile.get(), colours == 1 ? cmsSigGrayTRCTag : kColours[c]));
-      if (!curve) break;
-      if (depth == Depth::f32) continue;
-      tables_.push_back(table_of(samples_of(depth), [curve](double encoded) {
-        return double(cmsEvalToneCurveFloat(curve, float(encoded)));
-      }));
-    }
-    if (int(tables_.size()) == colours || depth == Depth::f32) return;
-    tables_.clear();
-    *note = "its colour profile has no curves for --linear; sRGB's are taken";
+  for (int c = 0; c < std::min(channels, 3); ++c) {
+    ToneCurve curve = curve_of(metadata, depth, c, note);
+    if (!curve.light) return;
+    if (depth == Depth::f32)
+      curves_.push_back(std::move(curve));
+    else
+      tables_.push_back(table_of(depth == Depth::u8 ? 256 : 65536, curve.light));
   }
-  if (depth == Depth::f32) return;
-  for (int c = 0; c < colours; ++c) tables_.push_back(table_of(samples_of(depth), srgb_light));
 }
 
 void TransferCurve::to_linear(const std::byte* row, int width, int channels, float* light) const {
@@ -81,7 +57,7 @@ void TransferCurve::to_linear(const std::byte* row, int width, int channels, flo
   with_depth(depth_, [&]<class T>(TypeTag<T>) {
     const T* from = reinterpret_cast<const T*>(row);
     if constexpr (std::is_same_v<T, float>) {
-      std::copy_n(from, std::ptrdiff_t(width) * channels, light);
+      convert(from, width, channels, &ToneCurve::light, light);
     } else {
       for (int x = 0; x < width; ++x)
         for (int c = 0; c < channels; ++c, ++from, ++light)
@@ -95,17 +71,14 @@ void TransferCurve::from_linear(const float* light, int width, int channels, std
   with_depth(depth_, [&]<class T>(TypeTag<T>) {
     T* to = reinterpret_cast<T*>(row);
     if constexpr (std::is_same_v<T, float>) {
-      std::copy_n(light, std::ptrdiff_t(width) * channels, to);
+      convert(light, width, channels, &ToneCurve::code, to);
     } else {
       for (int x = 0; x < width; ++x) {
         for (int c = 0; c < channels; ++c, ++light, ++to) {
           if (c == 3) {
             *to = *light > 0 ? to_sample<T>(double(*light) * full) : T(0);
           } else {
-            const Table& table = tables_[std::size_t(c)];
-            std::uint32_t sample = *light > 0 ? table.first[bucket_of(*light)] : 0;
-            while (table.thresholds[sample] < *light) ++sample;
-            *to = T(sample);
+            *to = *light > 0 ? T(tables_[std::size_t(c)].nearest(*light)) : T(0);
           }
         }
       }
@@ -113,7 +86,32 @@ void TransferCurve::from_linear(const float* light, int width, int channels, std
   });
 }
 
+/// Curves that are steep, as those of high dynamic range, have many samples in the darkest buckets.
+std::uint32_t TransferCurve::Table::nearest(float value) const {
+  const std::size_t bucket = bucket_of(value);
+  std::uint32_t sample = first[bucket], end = first[bucket + 2] + 2;
+  constexpr std::uint32_t kFew = 32;
+  if (end - sample > kFew) {
+    const auto begin = thresholds.begin();
+    return std::uint32_t(
+        std::lower_bound(begin + sample,
+                         begin + std::min<std::ptrdiff_t>(end, std::ssize(thresholds) - 1), value) -
+        begin);
+  }
+  while (thresholds[sample] < value) ++sample;
+  return sample;
+}
+
+void TransferCurve::convert(const float* from, int width, int channels,
+                            std::function<double(double)> ToneCurve::*way, float* to) const {
+  if (curves_.empty()) return void(std::copy_n(from, std::ptrdiff_t(width) * channels, to));
+  for (int x = 0; x < width; ++x)
+    for (int c = 0; c < channels; ++c, ++from, ++to)
+      *to = c == 3 ? *from : float((curves_[std::size_t(c)].*way)(double(*from)));
+}
+
 double TransferCurve::linear(double sample) const {
+  if (!curves_.empty()) return curves_[0].light(sample);
   if (is_linear()) return sample / full_range(depth_);
   const std::vector<float>& light = tables_[0].light;
   const double last = double(light.size() - 1);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,13 @@
 
 namespace convfilt {
 
-/// How a picture's samples tell amounts of light, for each colour: by the curves of its ICC
-/// profile, else by sRGB's (IEC 61966-2-1). Floats without a profile are linear already.
+/// How a picture's samples tell amounts of light, for each colour: see curve_of().
 class TransferCurve {
  public:
-  /// `note` says what became of a profile that has no curves; it may stay empty. Channels are those
-  /// of the picture; alpha is no light and keeps its value.
-  TransferCurve(const Metadata::Bytes& icc, Depth depth, int channels, std::string* note);
+  /// Channels are those of the picture; alpha is no light and keeps its value.
+  TransferCurve(const Metadata& metadata, Depth depth, int channels, std::string* note);
 
-  bool is_linear() const { return tables_.empty(); }
+  bool is_linear() const { return tables_.empty() && curves_.empty(); }
 
   /// A row of pixels as floats, 1 being the most light.
   void to_linear(const std::byte* row, int width, int channels, float* light) const;
@@ -35,11 +34,18 @@ class TransferCurve {
     std::vector<float> light;          ///< of every sample
     std::vector<float> thresholds;     ///< light half way between a sample and the next
     std::vector<std::uint32_t> first;  ///< the lowest sample that light of a bucket can become
+
+    std::uint32_t nearest(float value) const;
   };
   template <class Curve>
   static Table table_of(int count, Curve curve);
 
+  /// Floats by the curves, which no table holds for all of them.
+  void convert(const float* from, int width, int channels,
+               std::function<double(double)> ToneCurve::*way, float* to) const;
+
   Depth depth_;
+  std::vector<ToneCurve> curves_;
   std::vector<Table>
       tables_;  ///< of blue, green and red, or of grey; empty where nothing is to be done
 };

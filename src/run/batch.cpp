@@ -29,7 +29,7 @@ std::string settings_of(const Batch& batch, const std::string& (*gpu_codec_versi
   add(write.subsampling ? write.subsampling->across * 10 + write.subsampling->down : 0);
   add(write.progressive);
   add(write.compression.value_or(-1));
-  add(write.strip);
+  add(int(write.strip));
   if (batch.codec == CodecKind::gpu) text += "|gpu|" + gpu_codec_version();
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));

@@ -230,7 +230,7 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
                      const std::string& in, std::vector<std::string>& warnings) {
   Header header = reader.header();
   const Shape in_shape = upright_shape(header);
-  if (!header.metadata.paths.empty() && !options.strip &&
+  if (!header.metadata.paths.empty() && options.strip == Strip::none &&
       (header.orientation != 1 || in_shape.width != work.out.width ||
        in_shape.height != work.out.height)) {
     header.metadata.paths.clear();
@@ -239,7 +239,11 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
                             "left out");
   }
   Metadata::Bytes& exif = header.metadata.exif;
-  if (tells_place(exif) && !options.strip) {
+  if (const std::string nodata = nodata_of(exif); !nodata.empty() && !work.knows_nodata)
+    warn_once(warnings, shown_input(in) + ": samples that stand for no data (" +
+                            quoted_name(nodata) +
+                            ") are filtered like any other; --nodata=auto leaves them out");
+  if (tells_place(exif) && options.strip == Strip::none) {
     if (header.orientation == 1) {
       exif = with_moved_place(exif, work.offset_x, work.offset_y);
     } else {
@@ -250,7 +254,7 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
     }
   }
   const bool is_same = in_shape == work.out && (header.pages == 1 || reader.takes_all());
-  if (!is_same && !options.strip && describes_stack(exif)) {
+  if (!is_same && options.strip == Strip::none && describes_stack(exif)) {
     exif = without_description(exif);
     warn_once(warnings, shown_input(in) +
                             ": its ImageDescription tells another number or shape of pictures than "
@@ -347,7 +351,7 @@ std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReade
                                                   Busy& busy, FileReport& report) {
   const Header& header = reader.header();
   std::unique_ptr<Work> work =
-      begin(*batch_.filter, upright_shape(header), convolver_, &header.metadata.icc);
+      begin(*batch_.filter, upright_shape(header), convolver_, &header.metadata);
   report.why_whole = work->why_whole;
   const Original original{reader, work->regions};
   const Header written =

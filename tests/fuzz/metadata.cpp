@@ -26,7 +26,9 @@ void check_profile(const Bytes& icc) {
   for (const Depth depth : {Depth::u8, Depth::f32}) {
     for (const int channels : {1, 4}) {
       std::string note;
-      const TransferCurve curve(icc, depth, channels, &note);
+      Metadata metadata;
+      metadata.icc = icc;
+      const TransferCurve curve(metadata, depth, channels, &note);
       const Image in = testing::pattern(16, 2, channels, depth);
       const Image back = curve.from_linear(curve.to_linear(in));
       require(back.width() == in.width() && back.depth() == in.depth(), "the shape stays");

@@ -290,7 +290,7 @@ for turn in "${turns[@]}"; do
       expect_block orientation $from $to out/turn$turn-$from.$to xmp in/turn$turn.$from.xmp
       # A JPEG's pixels have been coded a second time.
       if $vips && [ $to != jpg ]; then
-        run out/turn$turn-$from.$to turned.ppm
+        run out/turn$turn-$from.$to turned.ppm -q
         cmp -s same.ppm turned.ppm || mark $from $to orientation LOST "$turn: other pixels than those of vips"
       fi
     done

@@ -14,10 +14,10 @@ namespace convfilt::testing {
 
 /// The picture as the only band, whatever the strategy.
 inline Image filtered_whole(const Image& in, const Filter& filter, Convolver& convolver,
-                            const Metadata::Bytes* profile = nullptr) {
+                            const Metadata* metadata = nullptr) {
   convolver.check_border_value(in.depth());
   const auto work = filter.begin(shape_of(in), {convolver, convolver.options().border_value, 1,
-                                                in.depth(), profile, "the test filters it so"});
+                                                in.depth(), metadata, "the test filters it so"});
   Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
   work->make_worker()->push(in.view(), out.view());
   return out;
@@ -57,9 +57,9 @@ inline Image filtered_in_bands(const Image& in, const Work& work, int step) {
 
 /// As the program filters it.
 inline Image filtered(const Image& in, const Filter& filter, Convolver& convolver,
-                      const Metadata::Bytes* profile = nullptr) {
-  const auto work = begin(filter, shape_of(in), convolver, profile);
-  return work->is_whole() ? filtered_whole(in, filter, convolver, profile)
+                      const Metadata* metadata = nullptr) {
+  const auto work = begin(filter, shape_of(in), convolver, metadata);
+  return work->is_whole() ? filtered_whole(in, filter, convolver, metadata)
                           : filtered_in_bands(in, *work, work->out.height);
 }
 

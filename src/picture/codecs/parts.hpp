@@ -140,6 +140,13 @@ inline void check_canvas(const ReadContext& context, const Header& header, int w
   context.check_memory(canvas * (picture < canvas ? kFiltered : kRead) + picture);
 }
 
+inline constexpr const char* kDamagedProfile = "its colour profile is damaged, and is left out";
+
+inline std::string cmyk_becomes_rgb(bool has_profile) {
+  return std::string("its CMYK becomes RGB by the plain formula") +
+         (has_profile ? "; its colour profile is left out" : "");
+}
+
 /// The damage of a file that goes on behind its picture.
 inline std::string bytes_follow(std::uint64_t count) {
   return plural(count, "byte") + (count == 1 ? " follows" : " follow") + " the end of the picture";

@@ -8,9 +8,11 @@
 #include <webp/mux.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -45,6 +47,76 @@ Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
   return bytes;
 }
 
+/// Reads bits of even odds, as the head of a VP8 frame has them (RFC 6386, 7.3).
+class HeadBits {
+ public:
+  explicit HeadBits(View bytes) : bytes_(bytes) {}
+
+  int number(int bits) {
+    int value = 0;
+    while (bits-- > 0) value = 2 * value + bit();
+    return value;
+  }
+  int flagged(int bits) {  // a number with a sign, behind a flag that says whether it is there
+    if (!number(1)) return 0;
+    const int value = number(bits);
+    return number(1) ? -value : value;
+  }
+
+ private:
+  int bit() {
+    const unsigned split = 1 + ((range_ - 1) * 128 >> 8);
+    while (filled_ < 8) {
+      held_ = held_ << 8 | (next_ < bytes_.size() ? bytes_[next_] : 0);
+      ++next_;
+      filled_ += 8;
+    }
+    const unsigned top = held_ >> (filled_ - 8);
+    const bool is_one = top >= split;
+    if (is_one) held_ -= split << (filled_ - 8);
+    range_ = is_one ? range_ - split : split;
+    for (; range_ < 128; range_ *= 2) --filled_;
+    return is_one;
+  }
+
+  View bytes_;
+  std::size_t next_ = 0;
+  unsigned held_ = 0, range_ = 255;
+  int filled_ = 0;
+};
+
+/// The quality for which libwebp takes the mean of the frame's quantisers; nothing for a lossless
+/// picture. It is off by some where libwebp spread the quantisers over segments.
+std::optional<int> quality_of(View riff) {
+  std::size_t at = 12;  // chunks: a name, a size, data of an even length
+  while (at + 8 <= riff.size() && !starts_with(riff.subspan(at), "VP8 "))
+    at += 8 + (little_endian(riff, at + 4) + 1) / 2 * 2;
+  constexpr std::size_t kHead = 18;  // the chunk's, the frame's tag, its mark and its size
+  if (at + kHead >= riff.size()) return std::nullopt;
+  HeadBits bits(riff.subspan(at + kHead));
+  constexpr int kSegments = 4;
+  bits.number(2);  // colour space, clamping
+  int shift = 0;
+  bool is_absolute = false;
+  if (bits.number(1)) {
+    const bool has_map = bits.number(1);
+    if (bits.number(1)) {
+      is_absolute = bits.number(1);
+      for (int i = 0; i < kSegments; ++i) shift += bits.flagged(7);
+      for (int i = 0; i < kSegments; ++i) bits.flagged(6);
+    }
+    for (int i = 0; has_map && i + 1 < kSegments; ++i)
+      if (bits.number(1)) bits.number(8);
+  }
+  bits.number(1 + 6 + 3);  // the loop filter
+  if (bits.number(1) && bits.number(1))
+    for (int i = 0; i < 8; ++i) bits.flagged(6);
+  bits.number(2);  // partitions
+  const double quantiser = (is_absolute ? 0 : bits.number(7)) + double(shift) / kSegments;
+  const double root = 1 - std::clamp(quantiser, 0.0, 127.0) / 127, linear = root * root * root;
+  return int(std::lround(100 * (linear < 0.5 ? linear * 1.5 : (linear + 1) / 2)));
+}
+
 class WebpReader : public WholeReader {
  public:
   WebpReader(ByteSource& source, ReadContext& context)
@@ -58,6 +130,8 @@ class WebpReader : public WholeReader {
     header_.width = features.width;
     header_.height = features.height;
     header_.channels = features.has_alpha ? 4 : 3;
+    constexpr int kLossy = 1;
+    if (features.format == kLossy) header_.quality = quality_of(file_);
     bitstream_ = file_;
     read_container(features.has_animation);
   }

@@ -3,6 +3,8 @@
 #include <tiff.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -429,6 +431,16 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
       facts->height = corner(3) - corner(1) + 1;
       facts->bytes_a_pixel = 16;
       facts->copies = 2;
+    }
+    // Red, green, blue and white, in the order of the format.
+    if (name == "chromaticities" && size == 32) {
+      constexpr float kBt709[] = {0.64f, 0.33f, 0.3f, 0.6f, 0.15f, 0.06f, 0.3127f, 0.329f};
+      for (std::size_t i = 0; i < 8; ++i) {
+        const auto bits = std::uint32_t(little_endian(bytes, value + 4 * i));
+        if (std::abs(std::bit_cast<float>(bits) - kBt709[i]) < 2e-3f) continue;
+        context.warn("its primaries are taken for those of BT.709");
+        break;
+      }
     }
     if (name == "compression" && size == 1) header.compression = bytes[value];
     const int others = name == "channels" ? other_channels(all.substr(value, size)).value_or(0) : 0;

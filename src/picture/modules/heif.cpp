@@ -50,13 +50,14 @@ std::uint64_t version_of(Bytes box) {
   return number_at(box, 0, 1);
 }
 
-/// Whether an item has luma alone; nothing if it has no codec.
-std::optional<bool> is_monochrome(const std::vector<Box>& meta, std::uint64_t item) {
+/// The properties of an item.
+std::vector<Box> properties_of(const std::vector<Box>& meta, std::uint64_t item) {
   const std::vector<Box> all = boxes_in(content_of(meta, "iprp")),
                          properties = boxes_in(content_of(all, "ipco"));
   const Bytes list = content_of(all, "ipma");
   const int id_size = version_of(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
   const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
+  std::vector<Box> found;
   std::size_t at = 8;
   for (std::uint64_t entries = number_at(list, 4, 4); entries > 0 && at < list.size(); --entries) {
     const std::uint64_t id = number_at(list, at, id_size);
@@ -64,21 +65,58 @@ std::optional<bool> is_monochrome(const std::vector<Box>& meta, std::uint64_t it
     for (std::uint64_t count = number_at(list, at++, 1); count > 0; --count) {
       const std::uint64_t index = number_at(list, at, index_size) & ~flag;
       at += std::size_t(index_size);
-      if (id != item || index == 0 || index > properties.size()) continue;
-      const Box& property = properties[std::size_t(index - 1)];
-      if (property.type == "av1C") return (number_at(property.content, 2, 1) & 0x10) != 0;
-      if (property.type == "hvcC") return (number_at(property.content, 16, 1) & 3) == 0;
+      constexpr std::size_t kMost = 255;
+      if (id == item && index > 0 && index <= properties.size() && found.size() < kMost)
+        found.push_back(properties[std::size_t(index - 1)]);
     }
   }
+  return found;
+}
+
+/// Whether an item has luma alone; nothing if it has no codec.
+std::optional<bool> is_monochrome(const std::vector<Box>& meta, std::uint64_t item) {
+  for (const Box& property : properties_of(meta, item)) {
+    if (property.type == "av1C") return (number_at(property.content, 2, 1) & 0x10) != 0;
+    if (property.type == "hvcC") return (number_at(property.content, 16, 1) & 3) == 0;
+  }
   return std::nullopt;
+}
+
+std::uint64_t primary_item(const std::vector<Box>& meta) {
+  const Bytes primary = content_of(meta, "pitm");
+  return number_at(primary, 4, version_of(primary) == 0 ? 2 : 4);
+}
+
+std::vector<Box> meta_of(Bytes file) {
+  return boxes_in(after(content_of(boxes_in(file), "meta"), 4));
+}
+
+/// The levels of light of the primary picture, as PNG's mDCV and cLLI have them. The boxes have
+/// green before blue and red, and whole candelas.
+void take_levels(Bytes file, ColourLabel& label) {
+  constexpr std::uint64_t kUnits = 10000;  // PNG's in a candela per square metre
+  const std::vector<Box> meta = meta_of(file);
+  for (const Box& property : properties_of(meta, primary_item(meta))) {
+    const Bytes box = property.content;
+    if (property.type == "clli" && box.size() >= 4) {
+      label.light_levels.clear();
+      for (const std::size_t at : {0, 2})
+        append_big_endian(label.light_levels, number_at(box, at, 2) * kUnits);
+    }
+    if (property.type == "mdcv" && box.size() >= 24) {
+      label.mastering.assign(box.begin(), box.begin() + 24);
+      std::rotate(label.mastering.begin(), label.mastering.begin() + 8,
+                  label.mastering.begin() + 12);
+    }
+  }
 }
 
 /// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
 /// has no function that turns those into colours.
 bool primary_is_monochrome(Bytes file) {
-  const std::vector<Box> meta = boxes_in(after(content_of(boxes_in(file), "meta"), 4));
-  const Bytes primary = content_of(meta, "pitm"), references = content_of(meta, "iref");
-  const std::uint64_t item = number_at(primary, 4, version_of(primary) == 0 ? 2 : 4);
+  const std::vector<Box> meta = meta_of(file);
+  const Bytes references = content_of(meta, "iref");
+  const std::uint64_t item = primary_item(meta);
   if (const auto found = is_monochrome(meta, item)) return *found;
   // A grid has no codec; its tiles have one.
   const int size = version_of(references) == 0 ? 2 : 4;
@@ -299,6 +337,15 @@ class HeifReader : public WholeReader {
           heif_error_Ok)
         metadata.icc.clear();
     }
+    heif_color_profile_nclx* found = nullptr;
+    if (metadata.icc.empty() &&
+        heif_image_handle_get_nclx_color_profile(handle, &found).code == heif_error_Ok) {
+      const Nclx nclx(found);
+      const ColourLabel::Codes codes{std::uint8_t(nclx->color_primaries),
+                                     std::uint8_t(nclx->transfer_characteristics)};
+      if (!codes.say_nothing(header_.depth)) metadata.label.codes = codes;
+    }
+    take_levels(source_.whole(), metadata.label);
     const int count = heif_image_handle_get_number_of_metadata_blocks(handle, nullptr);
     std::vector<heif_item_id> ids(std::size_t(std::max(count, 0)));
     heif_image_handle_get_list_of_metadata_block_IDs(handle, nullptr, ids.data(), count);
@@ -358,6 +405,7 @@ class HeifWriter : public WholeWriter {
     options->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
     options->macOS_compatibility_workaround_no_nclx_profile = 0;
     require(heif_image_set_nclx_color_profile(pixels_.get(), nclx.get()));
+    put_levels();
     heif_image_handle* handle = nullptr;
     require(heif_context_encode_image(heif_.get(), pixels_.get(), encoder_.get(), options.get(),
                                       &handle));
@@ -437,12 +485,40 @@ class HeifWriter : public WholeWriter {
     require(heif_encoder_set_parameter_string(encoder, "chroma", chroma));
   }
 
+  /// See take_levels().
+  void put_levels() const {
+    constexpr std::uint64_t kUnits = 10000;
+    const ColourLabel& label = header_.metadata.label;
+    if (const Bytes levels = label.light_levels; levels.size() >= 8) {
+      const auto candelas = [&](std::size_t at) {
+        return std::uint16_t(std::min<std::uint64_t>(number_at(levels, at, 4) / kUnits, 65535));
+      };
+      const heif_content_light_level light{candelas(0), candelas(4)};
+      heif_image_set_content_light_level(pixels_.get(), &light);
+    }
+    const Bytes mastering = label.mastering;
+    if (mastering.size() < 24) return;
+    heif_mastering_display_colour_volume volume{};
+    const auto half = [&](std::size_t at) { return std::uint16_t(number_at(mastering, at, 2)); };
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t from = 4 * ((i + 1) % 3);  // green, blue and red
+      volume.display_primaries_x[i] = half(from);
+      volume.display_primaries_y[i] = half(from + 2);
+    }
+    volume.white_point_x = half(12);
+    volume.white_point_y = half(14);
+    volume.max_display_mastering_luminance = std::uint32_t(number_at(mastering, 16, 4));
+    volume.min_display_mastering_luminance = std::uint32_t(number_at(mastering, 20, 4));
+    heif_image_set_mastering_display_colour_volume(pixels_.get(), &volume);
+  }
+
   /// How colours become luma and chroma. Lossless pictures keep red, green and blue as they are.
   Nclx colours() const {
     Nclx nclx(heif_nclx_color_profile_alloc());
     if (!nclx) throw std::bad_alloc();
-    nclx->color_primaries = heif_color_primaries_ITU_R_BT_709_5;
-    nclx->transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1;
+    const auto codes = header_.metadata.label.codes.value_or(ColourLabel::kSrgb);
+    nclx->color_primaries = heif_color_primaries(codes.primaries);
+    nclx->transfer_characteristics = heif_transfer_characteristics(codes.transfer);
     nclx->matrix_coefficients = quality() == kLossless && header_.channels > 1
                                     ? heif_matrix_coefficients_RGB_GBR
                                     : heif_matrix_coefficients_ITU_R_BT_601_6;

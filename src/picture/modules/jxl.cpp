@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -60,6 +61,35 @@ JxlPixelFormat pixel_format(const Header& header) {
   return {std::uint32_t(header.channels), type, JXL_NATIVE_ENDIAN, 0};
 }
 
+/// The label that says the same; nothing where only a profile does. libjxl numbers curves as H.273.
+std::optional<ColourLabel> label_of(const JxlColorEncoding& encoding) {
+  const bool is_grey = encoding.color_space == JXL_COLOR_SPACE_GRAY;
+  const bool is_gamma = encoding.transfer_function == JXL_TRANSFER_FUNCTION_GAMMA;
+  ColourLabel label;
+  if (!is_gamma) label.codes = {0, std::uint8_t(encoding.transfer_function)};
+  if (is_gamma) label.gamma = std::uint32_t(std::lround(encoding.gamma * 1e5));
+  if (is_grey && is_gamma) return label;
+  const bool is_dci = encoding.white_point == JXL_WHITE_POINT_DCI;
+  const int primaries = is_grey                                  ? ColourLabel::kSrgb.primaries
+                        : encoding.primaries == JXL_PRIMARIES_P3 ? (is_dci ? 11 : 12)
+                                                                 : int(encoding.primaries);
+  const bool is_known = encoding.white_point == JXL_WHITE_POINT_D65 ||
+                        (is_dci && encoding.primaries == JXL_PRIMARIES_P3);
+  if (!is_gamma) {
+    label.codes->primaries = std::uint8_t(primaries);
+    return is_known && primaries != JXL_PRIMARIES_CUSTOM ? std::optional(label) : std::nullopt;
+  }
+  auto& all = label.chromaticities.emplace();
+  std::size_t i = 0;
+  for (const double* xy : {encoding.white_point_xy, encoding.primaries_red_xy,
+                           encoding.primaries_green_xy, encoding.primaries_blue_xy})
+    for (int k = 0; k < 2; ++k) {
+      if (!(xy[k] >= 0 && xy[k] <= 2)) return std::nullopt;
+      all[i++] = std::uint32_t(std::lround(xy[k] * 1e5));
+    }
+  return label;
+}
+
 class JxlReader : public WholeReader {
  public:
   JxlReader(ByteSource& source, ReadContext& context)
@@ -78,7 +108,7 @@ class JxlReader : public WholeReader {
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE);
     while (true) {
       switch (JxlDecoderProcessInput(decoder.get())) {
-        case JXL_DEC_COLOR_ENCODING: prefer_srgb(*decoder); break;
+        case JXL_DEC_COLOR_ENCODING: choose_space(*decoder); break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
           if (JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels_.data(), pixels_.size()) !=
               JXL_DEC_SUCCESS)
@@ -125,11 +155,14 @@ class JxlReader : public WholeReader {
   }
 
   /// A lossy picture holds its colours in XYB, and libjxl lets us choose the space that it converts
-  /// them to. Without a choice it gives linear light if the file has an ICC profile.
-  void prefer_srgb(JxlDecoder& decoder) const {
-    JxlColorEncoding srgb;
-    JxlColorEncodingSetToSRGB(&srgb, is_grey_);
-    JxlDecoderSetPreferredColorProfile(&decoder, &srgb);
+  /// them to: the one that the file names, else sRGB. Without a choice it gives linear light if the
+  /// file has an ICC profile.
+  void choose_space(JxlDecoder& decoder) const {
+    JxlColorEncoding space;
+    if (ask(JxlDecoderGetColorAsEncodedProfile, decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL,
+            &space) != JXL_DEC_SUCCESS)
+      JxlColorEncodingSetToSRGB(&space, is_grey_);
+    JxlDecoderSetPreferredColorProfile(&decoder, &space);
   }
 
   /// Goes through all boxes of the file, but decodes no pixels.
@@ -148,7 +181,7 @@ class JxlReader : public WholeReader {
       switch (JxlDecoderProcessInput(decoder.get())) {
         case JXL_DEC_BASIC_INFO: has_info = take_info(*decoder); break;
         case JXL_DEC_COLOR_ENCODING:
-          prefer_srgb(*decoder);
+          choose_space(*decoder);
           take_profile(*decoder);
           break;
         case JXL_DEC_BOX: {
@@ -224,15 +257,16 @@ class JxlReader : public WholeReader {
     return true;
   }
 
-  /// The profile of the pixels that come. One of sRGB says nothing, and is left out.
+  /// The label of the pixels that come, else their profile.
   void take_profile(const JxlDecoder& decoder) {
     JxlColorEncoding encoding;
     if (ask(JxlDecoderGetColorAsEncodedProfile, decoder, JXL_COLOR_PROFILE_TARGET_DATA,
-            &encoding) == JXL_DEC_SUCCESS &&
-        encoding.white_point == JXL_WHITE_POINT_D65 &&
-        (is_grey_ || encoding.primaries == JXL_PRIMARIES_SRGB) &&
-        encoding.transfer_function == JXL_TRANSFER_FUNCTION_SRGB)
-      return;
+            &encoding) == JXL_DEC_SUCCESS) {
+      const auto label = label_of(encoding);
+      const bool is_whole = header_.depth != Depth::f32;
+      if (is_whole && label && label->codes && label->codes->say_nothing(header_.depth)) return;
+      if (label) return void(header_.metadata.label = *label);
+    }
     std::size_t size = 0;
     if (ask(JxlDecoderGetICCProfileSize, decoder, JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
         JXL_DEC_SUCCESS)
@@ -336,9 +370,17 @@ class JxlWriter : public WholeWriter {
       check(encoder, JxlEncoderSetICCProfile(&encoder, icc.data(), icc.size()));
       return;
     }
-    JxlColorEncoding srgb;
-    JxlColorEncodingSetToSRGB(&srgb, header_.channels == 1);
-    check(encoder, JxlEncoderSetColorEncoding(&encoder, &srgb));
+    JxlColorEncoding space;
+    const bool is_grey = header_.channels == 1;
+    JxlColorEncodingSetToSRGB(&space, is_grey);
+    const auto codes = header_.metadata.label.codes.value_or(ColourLabel::kSrgb);
+    space.transfer_function = JxlTransferFunction(codes.transfer);
+    if (codes.primaries == 11) space.white_point = JXL_WHITE_POINT_DCI;
+    if (!is_grey && (codes.primaries == 11 || codes.primaries == 12))
+      space.primaries = JXL_PRIMARIES_P3;
+    else if (!is_grey)
+      space.primaries = JxlPrimaries(codes.primaries);
+    check(encoder, JxlEncoderSetColorEncoding(&encoder, &space));
   }
 
   void add_boxes(JxlEncoder& encoder) const {

@@ -99,8 +99,8 @@ cv::Mat corrected(cv::Mat pixels, FormatId format, const FileFacts& facts) {
   if (is_pam && pixels.channels() == 4) pixels = with_channels(pixels, {2, 1, 0, 3});
   if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
   if (facts.invert) cv::bitwise_not(pixels, pixels);
-  if (facts.premultiplied && pixels.channels() == 4)
-    unpremultiply(view_of(pixels), depth_of(pixels));
+  const bool is_premultiplied = facts.premultiplied || format == FormatId::exr;
+  if (is_premultiplied && pixels.channels() == 4) unpremultiply(view_of(pixels), depth_of(pixels));
   return pixels;
 }
 
@@ -132,6 +132,8 @@ class OpencvReader : public WholeReader {
     header_.height = pixels_.rows;
     header_.channels = pixels_.channels();
     header_.depth = depth_of(pixels_);
+    if (format == FormatId::exr || format == FormatId::hdr)
+      header_.metadata.label.codes = ColourLabel::kLinear;
     if (!facts.damage.empty()) context.damaged(facts.damage);
   }
 
@@ -296,14 +298,30 @@ class OpencvWriter : public WholeWriter {
 
  protected:
   void put_row(int y, const std::byte* from) override {
+    std::byte* const to = image_.view().row(y);
     // OpenCV writes PAM without turning its BGR into the format's RGB.
     if (header_.format == FormatId::pam)
-      copy_row_reversed(from, image_.view().row(y), header_);
+      copy_row_reversed(from, to, header_);
     else
       WholeWriter::put_row(y, from);
+    // The colours of OpenEXR are multiplied by alpha, and those of Radiance HDR are not negative.
+    float* const samples = reinterpret_cast<float*>(to);
+    const std::ptrdiff_t count = std::ptrdiff_t(header_.width) * header_.channels;
+    if (header_.format == FormatId::exr && header_.channels == 4)
+      for (std::ptrdiff_t i = 0; i < count; ++i)
+        if (i % 4 != 3) samples[i] *= samples[i / 4 * 4 + 3];
+    if (header_.format != FormatId::hdr) return;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      if (samples[i] >= 0) continue;
+      samples[i] = 0;
+      if (warnings_.empty() || warnings_.back() != kNoNegative) warnings_.push_back(kNoNegative);
+    }
   }
 
  private:
+  static constexpr const char* kNoNegative =
+      "Radiance HDR has no samples below 0, and no NaN; they become 0";
+
   /// OpenCV leaves the mark out. Without it some programs drop the channel, and others take the
   /// colours for premultiplied.
   void mark_alpha_as_straight() {

@@ -10,7 +10,7 @@ convfilt blur /dev/stdin /dev/stdout --format png <samples/rocket.jpg >out.png; 
 convfilt blur <(cat samples/rocket.jpg) out.png; same expected.png out.png
 convfilt apply <(echo 1 2 1) samples/rocket.jpg out.png; differ expected.png out.png
 # Commands can be chained, and the shell can append their output.
-convfilt blur samples/rocket.jpg - --format pam | convfilt edge - - --format pam | convfilt sharpen - edges.png
+convfilt blur samples/rocket.jpg - --format pam -q | convfilt edge - - --format pam | convfilt sharpen - edges.png
 printf 'before\n' >appended
 convfilt blur samples/rocket.jpg - --format png >>appended
 tail -n +2 appended | cmp - expected.png

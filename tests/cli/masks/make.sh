@@ -17,9 +17,9 @@ agrees() {  # BLUR'S OPTION AND VALUE, MAKE'S WORDS...
   convfilt apply ./made.txt one.pgm applied.pgm
   convfilt blur one.pgm blurred.pgm "$option" "$value"
   same applied.pgm blurred.pgm
-  convfilt apply ./made.txt samples/rocket.jpg applied.ppm
-  convfilt blur samples/rocket.jpg blurred.ppm "$option" "$value"
-  same applied.ppm blurred.ppm
+  convfilt apply ./made.txt samples/rocket.jpg applied.png
+  convfilt blur samples/rocket.jpg blurred.png "$option" "$value"
+  same applied.png blurred.png
 }
 agrees --disk 2.3 disk --radius 2.3
 agrees --motion 7@30 motion --length 7 --angle 30

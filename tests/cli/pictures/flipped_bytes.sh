@@ -8,10 +8,10 @@ for i in $(seq 1 16); do
   # The complement of the byte that was there.
   printf "\\$(printf %o $((255 - $(od -An -tu1 -j $at -N 1 damaged.jpg))))" | patch damaged.jpg $at
   differ samples/rocket.jpg damaged.jpg
-  code=0; convfilt apply identity damaged.jpg out.ppm 2>said || code=$?
+  code=0; convfilt apply identity damaged.jpg out.png 2>said || code=$?
   case $code in
-    0) [ ! -s said ] && rm out.ppm || fail "byte $at: $(cat said)" ;;
-    1) [ "$(wc -l <said)" = 1 ] && [ ! -e out.ppm ] || fail "byte $at: $(cat said)"
+    0) [ ! -s said ] && rm out.png || fail "byte $at: $(cat said)" ;;
+    1) [ "$(wc -l <said)" = 1 ] && [ ! -e out.png ] || fail "byte $at: $(cat said)"
       refused=$((refused + 1)) ;;
     *) fail "byte $at: exit code $code" ;;
   esac

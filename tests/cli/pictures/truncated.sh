@@ -1,6 +1,6 @@
 # A picture cut anywhere is refused, whatever its format; with --on-damage=warn what is left of it is taken, with a
 # warning. No offset makes the program crash or write rubbish in silence.
-convfilt apply identity samples/rocket.jpg in.ppm
+convfilt apply identity samples/rocket.jpg in.ppm -q
 printf 'P6\n64 48\n255\n' >small.ppm; tail -c 9216 in.ppm >>small.ppm
 for format in jpg png tif webp bmp ppm pam pfm heic avif jxl jp2; do
   convfilt apply identity small.ppm whole.$format

@@ -53,8 +53,9 @@ bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
     for ((k = turn; k < turn + ${#bad[@]}; ++k)); do
       value=${bad[k % ${#bad[@]}]}
       is_new "$command" "$option" "$value" || continue
-      code=0
-      "$CONVFILT" "$command" "${words[@]}" "$option" "$value" >/dev/null 2>errors </dev/null || code=$?
+      code=0 given=("$option" "$value")
+      [ "$option" != --strip ] || given=("$option=$value")  # it may stand alone
+      "$CONVFILT" "$command" "${words[@]}" "${given[@]}" >/dev/null 2>errors </dev/null || code=$?
       slurp message errors
       [ $code = 2 ] || continue
       wrong=$((wrong + 1))

@@ -94,6 +94,16 @@ void append(Bytes* bytes, const std::string& text) {
   bytes->insert(bytes->end(), text.begin(), text.end());
 }
 
+Bytes profile_head(const std::string& space, std::size_t size) {
+  Bytes bytes;
+  append_number(&bytes, std::uint32_t(size), 4, false);
+  append(&bytes, std::string("lcms\2\x20\0\0mntr", 12) + space + "XYZ ");
+  bytes.resize(36);
+  append(&bytes, "acsp");
+  bytes.resize(size);
+  return bytes;
+}
+
 void append_number(Bytes* bytes, std::uint32_t value, int size, bool little) {
   for (int i = 0; i < size; ++i) {
     bytes->push_back(static_cast<unsigned char>(value >> 8 * (little ? i : size - 1 - i)));

@@ -60,6 +60,9 @@ void append_number(Bytes* bytes, std::uint32_t value, int size, bool little);
 /// EXIF data that says nothing but an orientation.
 Bytes exif(int orientation, bool little);
 
+/// A colour profile that has a head, and no tags.
+Bytes profile_head(const std::string& space, std::size_t size);
+
 Bytes jpeg_with_exif(Bytes jpeg, const Bytes& exif_data);
 Bytes png_with_exif(Bytes png, const Bytes& exif_data);
 

@@ -228,7 +228,8 @@ TEST_CASE("an offset is a share of the range in linear light") {
 
 TEST_CASE("ghost cells of a constant border have the light of the first colour's curve") {
   // By its profile blue is linear, and green and red have a gamma of 2.
-  const Metadata::Bytes profile = profile_of_gammas(1, 2, 2);
+  Metadata metadata;
+  metadata.icc = profile_of_gammas(1, 2, 2);
   ConvolverOptions options;
   options.request.device = "cpu";
   options.border = Border::constant;
@@ -239,8 +240,8 @@ TEST_CASE("ghost cells of a constant border have the light of the first colour's
   mapping.linear = true;
   Convolver convolver(options);
   const FilterPtr mean = mapped(mask_filter(make_mask("mean", 2, 1, {1, 1}, 2)), mapping);
-  const Image out = filtered(black, *mean, convolver, &profile);
-  CHECK(same(out, filtered_whole(black, *mean, convolver, &profile)));
+  const Image out = filtered(black, *mean, convolver, &metadata);
+  CHECK(same(out, filtered_whole(black, *mean, convolver, &metadata)));
   const double light = 128 / 255.0 / 2;
   CHECK(std::abs(sample(out, 0, 0, 0) - 255 * light) <= 0.51);
   CHECK(std::abs(sample(out, 0, 0, 1) - 255 * std::sqrt(light)) <= 0.51);

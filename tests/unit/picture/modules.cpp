@@ -257,7 +257,12 @@ TEST_CASE("a JPEG XL without quality keeps every sample") {
     CAPTURE(name_of(image.depth()));
     CHECK(same(image, back.image));
     CHECK(back.warnings.empty());
-    CHECK(back.header.metadata.empty());
+    Metadata metadata = back.header.metadata;
+    if (image.depth() == Depth::f32) {  // whose label says whether they are light
+      CHECK(metadata.label.codes == ColourLabel::kSrgb);
+      metadata.label = {};
+    }
+    CHECK(metadata.empty());
     CHECK(back.header.orientation == 1);
   }
   Image wild(3, 1, 1, Depth::f32);  // floats are not cut to 0..1
@@ -762,7 +767,10 @@ TEST_CASE("OpenCV's formats are read and written as OpenCV does it") {
       const Decoded back = decode(bytes);
       CAPTURE(name_of(format));
       CAPTURE(image.channels());
-      if (format != FormatId::hdr) CHECK(same(image, back.image));
+      if (format == FormatId::exr)
+        CHECK(worst(image, back.image) < 1e-6);  // colours were multiplied by alpha
+      else if (format != FormatId::hdr)
+        CHECK(same(image, back.image));
       if (format == FormatId::exr || format == FormatId::hdr) continue;  // read from files only
       const cv::Mat witness = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
       REQUIRE(witness.cols == back.image.width());

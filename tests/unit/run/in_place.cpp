@@ -185,8 +185,6 @@ void add_others(std::vector<Case>& cases) {
   cases.push_back({"plain", "png", png, ""});
   cases.push_back({"animated", "png", png_with_chunk(png, "acTL", Bytes(8, 1)),
                    "only the first picture of this animated PNG is read"});
-  cases.push_back({"a transparent level", "png", png_with_chunk(written("png", 1), "tRNS", {0, 9}),
-                   "the transparent grey level of this PNG is read as opaque"});
 
   // Frames of one picture; the chunk of pixels follows "RIFF", a size and "WEBP".
   const Bytes webp = written("webp");

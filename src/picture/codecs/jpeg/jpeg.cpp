@@ -85,9 +85,9 @@ bool can_subsample(Subsampling factors) {
          factors.across * factors.down + 2 <= C_MAX_BLOCKS_IN_MCU;
 }
 
-/// The result is empty unless there are two planes of chroma of one size.
+/// The result is empty unless there are two planes of chroma, or of cyan's neighbours, of one size.
 std::optional<Subsampling> subsampling_of(const jpeg_decompress_struct& info) {
-  if (info.num_components != 3) return std::nullopt;
+  if (info.num_components != 3 && info.num_components != 4) return std::nullopt;
   const jpeg_component_info &luma = info.comp_info[0], &blue = info.comp_info[1],
                             &red = info.comp_info[2];
   if (blue.h_samp_factor != red.h_samp_factor || blue.v_samp_factor != red.v_samp_factor ||
@@ -99,13 +99,9 @@ std::optional<Subsampling> subsampling_of(const jpeg_decompress_struct& info) {
 }
 
 std::optional<Metadata::Resolution> resolution_of(const jpeg_decompress_struct& info) {
-  constexpr int kPerInch = 1, kPerCentimetre = 2;
-  if (!info.saw_JFIF_marker || info.X_density == 0 || info.Y_density == 0) return std::nullopt;
-  const double unit = info.density_unit == kPerInch         ? 1
-                      : info.density_unit == kPerCentimetre ? Metadata::kCentimetresPerInch
-                                                            : 0;
-  if (unit == 0) return std::nullopt;
-  return Metadata::Resolution{info.X_density * unit, info.Y_density * unit};
+  if (!info.saw_JFIF_marker) return std::nullopt;
+  return resolution_in(info.density_unit + 1u, info.X_density,
+                       info.Y_density);  // TIFF counts from 1
 }
 
 std::vector<jpeg::Segment> saved_segments(const jpeg_decompress_struct& info) {
@@ -425,8 +421,8 @@ class JpegReader : public FirstPictureReader,
     header_.metadata = std::move(contents.metadata);
     announces_more_ = contents.announces_more;
     find_cut_picture(contents.pictures);
-    if (info_.num_components == 4 && !header_.metadata.icc.empty()) {
-      context_.warn("its CMYK becomes RGB by the plain formula; its colour profile is left out");
+    if (info_.num_components == 4) {
+      context_.warn(cmyk_becomes_rgb(!header_.metadata.icc.empty()));
       header_.metadata.icc.clear();
     }
     header_.metadata.resolution = resolution_of(info_);

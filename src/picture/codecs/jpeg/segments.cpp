@@ -371,6 +371,9 @@ Density density_of(const std::optional<Metadata::Resolution>& resolution) {
   constexpr double kMost = 65535, kCentimetresPerInch = Metadata::kCentimetresPerInch;
   if (!resolution) return {};
   const auto fits = [](double value) { return value >= 0.5 && value <= kMost; };
+  if (!resolution->has_unit && fits(resolution->x) && fits(resolution->y))
+    return {0, std::uint16_t(std::lround(resolution->x)),
+            std::uint16_t(std::lround(resolution->y))};
   if (!fits(resolution->x) || !fits(resolution->y)) return {};
   const double x = resolution->x / kCentimetresPerInch, y = resolution->y / kCentimetresPerInch;
   const auto misses = [](double value) { return std::abs(value - std::round(value)); };

@@ -1,8 +1,10 @@
 #include "src/picture/codecs/png/chunks.hpp"
 
+#include <tiff.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -19,7 +21,8 @@ using Bytes = Metadata::Bytes;
 using View = std::span<const unsigned char>;
 
 constexpr std::string_view kXmpKeyword = "XML:com.adobe.xmp";
-constexpr std::string_view kIptcKeyword = "Raw profile type iptc";
+constexpr std::string_view kBlockKeyword = "Raw profile type ";
+constexpr std::string_view kXmpMark("http://ns.adobe.com/xap/1.0/\0", 29);
 constexpr double kInchesPerMetre = 1 / 0.0254;
 
 /// Metadata are smaller; what is larger is left out, so that a small file cannot take much memory.
@@ -103,6 +106,8 @@ Bytes records_in(Bytes profile) {
 /// would take minutes for a small file.
 struct Taken {
   bool exif = false, icc = false, xmp = false, iptc = false;
+  bool exif_text = false, icc_text = false, xmp_text = false;
+  int app1 = 0;
   std::size_t kept = 0;  ///< bytes of the chunks that stay as they are
 };
 
@@ -110,55 +115,109 @@ bool is_text(std::string_view type) {
   return type == "tEXt" || type == "zTXt" || type == "iTXt";
 }
 
-/// Whether the chunk says in which space the colours are. A result has its picture's.
-bool is_colour(std::string_view type) {
-  return type == "gAMA" || type == "cHRM" || type == "sRGB" || type == "cICP";
+/// Takes a chunk that says what the colours are. Of each kind the first counts.
+void take_label(std::string_view type, View data, ColourLabel& label) {
+  constexpr std::size_t kMastering = 24, kLightLevels = 8;
+  const auto number = [&](std::size_t i) { return std::uint32_t(big_endian(data, 4 * i)); };
+  if (type == "cICP" && data.size() == 4 && !label.codes) {
+    // The third is a matrix, and PNGs have none.
+    if (data[2] == 0) label.codes = {data[0], data[1], data[3] != 0};
+  } else if (type == "gAMA" && data.size() == 4 && !label.gamma) {
+    if (number(0) > 0) label.gamma = number(0);
+  } else if (type == "cHRM" && data.size() == 32 && !label.chromaticities) {
+    auto& all = label.chromaticities.emplace();
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = number(i);
+  } else if (type == "sRGB" && data.size() == 1 && !label.srgb_intent) {
+    label.srgb_intent = data[0];
+  } else if (type == "mDCV" && data.size() == kMastering && label.mastering.empty()) {
+    label.mastering.assign(data.begin(), data.end());
+  } else if (type == "cLLI" && data.size() == kLightLevels && label.light_levels.empty()) {
+    label.light_levels.assign(data.begin(), data.end());
+  }
 }
 
-/// Keeps a chunk that a PNG made of this one may have, too. Blocks as text do not stay: they repeat
+void append_label(ByteSink& sink, const ColourLabel& label) {
+  const auto append = [&](std::string_view type, const auto& numbers) {
+    Bytes data;
+    for (const std::uint32_t number : numbers) append_big_endian(data, number);
+    append_chunk(sink, type, data);
+  };
+  if (const auto& codes = label.codes)
+    append_chunk(sink, "cICP", Bytes{codes->primaries, codes->transfer, 0, codes->full_range});
+  if (!label.mastering.empty()) append_chunk(sink, "mDCV", label.mastering);
+  if (!label.light_levels.empty()) append_chunk(sink, "cLLI", label.light_levels);
+  if (label.srgb_intent) append_chunk(sink, "sRGB", Bytes{*label.srgb_intent});
+  if (label.gamma) append("gAMA", std::array{*label.gamma});
+  if (label.chromaticities) append("cHRM", *label.chromaticities);
+}
+
+/// Keeps a text that a PNG made of this one may have, too. Blocks as text do not stay: they repeat
 /// metadata, and with those the orientation before.
 void keep(std::string_view type, View data, Taken& taken, Metadata& metadata) {
   const bool is_block =
-      starts_with(data, "Raw profile type ") || !after_keyword(data, kXmpKeyword).empty();
-  if (is_text(type) ? is_block : !is_colour(type)) return;
+      starts_with(data, kBlockKeyword) || !after_keyword(data, kXmpKeyword).empty();
+  if (!is_text(type) || is_block) return;
   if (data.size() > kMostBytes - taken.kept) return;
   taken.kept += data.size();
-  auto& chunks = is_text(type) ? metadata.text_chunks : metadata.colour_chunks;
-  const auto same = [&](const Metadata::Chunk& chunk) { return chunk.type == type; };
-  if (is_colour(type) && std::any_of(chunks.begin(), chunks.end(), same)) return;
-  chunks.push_back({std::string(type), Bytes(data.begin(), data.end())});
+  metadata.text_chunks.push_back({std::string(type), Bytes(data.begin(), data.end())});
+}
+
+/// Takes a block of metadata that a text holds in digits, as old ImageMagick writes it. A chunk of
+/// its own counts more.
+void take_block(std::string_view type, View data, Taken& taken, Metadata& metadata) {
+  if (!starts_with(data, kBlockKeyword)) return;
+  data = data.subspan(kBlockKeyword.size());
+  const auto end = std::find(data.begin(), data.end(), 0);
+  if (data.end() - end < 3) return;
+  const std::string_view name = text_of(data).substr(0, std::size_t(end - data.begin()));
+  bool Taken::*known = name == "exif" || name == "APP1"   ? &Taken::exif_text
+                       : name == "icc" || name == "icm"   ? &Taken::icc_text
+                       : name == "xmp"                    ? &Taken::xmp_text
+                       : name == "iptc" || name == "8bim" ? &Taken::iptc
+                                                          : nullptr;
+  // An EXIF block and an XMP packet may both be called APP1.
+  if (!known || (name != "APP1" && std::exchange(taken.*known, true))) return;
+  if (name == "APP1" && ++taken.app1 > 2) return;
+  const View text = data.subspan(name.size() + 1);
+  Bytes block = raw_profile(type == "zTXt" ? View(inflated(text.subspan(1))) : text);
+  if (name == "APP1" && starts_with(block, kXmpMark)) known = &Taken::xmp_text;
+  for (const std::string_view mark : {kExifMark, kXmpMark})
+    if (starts_with(block, mark))
+      block.erase(block.begin(), block.begin() + std::ptrdiff_t(mark.size()));
+  Bytes& to = known == &Taken::exif_text  ? metadata.exif
+              : known == &Taken::icc_text ? metadata.icc
+              : known == &Taken::xmp_text ? metadata.xmp
+                                          : metadata.iptc;
+  if (to.empty()) to = known == &Taken::iptc ? records_in(std::move(block)) : std::move(block);
 }
 
 void take(std::string_view type, View data, Taken& taken, Contents& contents) {
   Metadata& metadata = contents.metadata;
   keep(type, data, taken, metadata);
+  take_label(type, data, metadata.label);
   if (type == "eXIf") {
     // Some writers put JPEG's mark before the block.
     if (starts_with(data, kExifMark)) data = data.subspan(kExifMark.size());
     if (!std::exchange(taken.exif, true)) metadata.exif.assign(data.begin(), data.end());
   } else if (type == "iCCP") {
     const auto end = std::find(data.begin(), data.end(), 0);  // of the profile's name
-    if (data.end() - end > 2 && !std::exchange(taken.icc, true))
+    if (std::exchange(taken.icc, true)) return;
+    if (data.end() - end > 2)
       metadata.icc = inflated(data.subspan(std::size_t(end - data.begin()) + 2));
+    contents.lost_profile = metadata.icc.empty();
   } else if (type == "iTXt") {
     if (const View text = after_keyword(data, kXmpKeyword);
         !text.empty() && !std::exchange(taken.xmp, true))
       metadata.xmp = international_text(text);
-  } else if (type == "zTXt") {
-    if (const View text = after_keyword(data, kIptcKeyword);
-        text.size() > 1 && !std::exchange(taken.iptc, true))
-      metadata.iptc = records_in(raw_profile(inflated(text.subspan(1))));
-  } else if (type == "tEXt") {
-    if (const View text = after_keyword(data, kIptcKeyword);
-        !text.empty() && !std::exchange(taken.iptc, true))
-      metadata.iptc = records_in(raw_profile(text));
+  } else if (type == "zTXt" || type == "tEXt") {
+    take_block(type, data, taken, metadata);
   } else if (type == "pHYs") {
-    constexpr unsigned char kMetre = 1;
-    if (data.size() == 9 && data[8] == kMetre && big_endian(data, 0) > 0 &&
-        big_endian(data, 4) > 0) {
-      metadata.resolution = {double(big_endian(data, 0)) / kInchesPerMetre,
-                             double(big_endian(data, 4)) / kInchesPerMetre};
-    }
+    if (data.size() != 9 || data[8] > 1) return;
+    const bool has_unit = data[8] == 1;  // the metre
+    const double unit = has_unit ? kInchesPerMetre : 1;
+    metadata.resolution =
+        resolution_in(has_unit ? RESUNIT_INCH : RESUNIT_NONE, double(big_endian(data, 0)) / unit,
+                      double(big_endian(data, 4)) / unit);
   } else if (type == "acTL") {
     contents.is_animated = true;
     if (data.size() >= 8) contents.loops = int(std::min<std::uint64_t>(big_endian(data, 4), 65535));
@@ -267,19 +326,20 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
     bytes.insert(bytes.end(), content.begin(), content.end());
     return bytes;
   };
-  for (const Metadata::Chunk& chunk : metadata.colour_chunks)
-    append_chunk(sink, chunk.type, chunk.data);
+  append_label(sink, metadata.label);
   if (!metadata.icc.empty()) {
     // The name's end, and deflate.
     append_chunk(sink, "iCCP", with_keyword("icc", {0, 0}, deflated(metadata.icc)));
   }
   if (metadata.resolution) {
     Bytes data;
-    for (const double inch : {metadata.resolution->x, metadata.resolution->y}) {
-      const double metre = std::clamp(std::round(inch * kInchesPerMetre), 1.0, double(0x7fffffff));
-      append_big_endian(data, std::uint64_t(metre));
+    const bool has_unit = metadata.resolution->has_unit;  // the metre
+    for (const double number : {metadata.resolution->x, metadata.resolution->y}) {
+      const double in_unit = number * (has_unit ? kInchesPerMetre : 1);
+      append_big_endian(data,
+                        std::uint64_t(std::clamp(std::round(in_unit), 1.0, double(0x7fffffff))));
     }
-    data.push_back(1);  // the unit is the metre
+    data.push_back(has_unit);
     append_chunk(sink, "pHYs", data);
   }
   if (!metadata.exif.empty()) append_chunk(sink, "eXIf", metadata.exif);
@@ -299,7 +359,9 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
       if (i % kLine == kLine - 1) text += '\n';
     }
     text += '\n';
-    append_chunk(sink, "zTXt", with_keyword(kIptcKeyword, {0, 0}, deflated(bytes_of(text))));
+    append_chunk(
+        sink, "zTXt",
+        with_keyword(std::string(kBlockKeyword) + "iptc", {0, 0}, deflated(bytes_of(text))));
   }
   for (const Metadata::Chunk& chunk : metadata.text_chunks)
     append_chunk(sink, chunk.type, chunk.data);

@@ -30,6 +30,7 @@ struct Contents {
   std::optional<FrameControl> first;  ///< of its first frame
   bool begins_with_frame = false;     ///< the pixels that other programs show are the first frame
   bool clears = false;                ///< a frame is cleared before the next
+  bool lost_profile = false;          ///< its colour profile does not inflate
   std::uint64_t pixels_at = 0;        ///< the offset of the first IDAT chunk; 0 where there is none
   std::string damage;  ///< why the file cannot be whole, with the place; empty when it may be
 };

@@ -201,8 +201,6 @@ class PngReader : public FirstPictureReader, LibpngReader {
     const int colour = png_get_color_type(png_, info_), bits = png_get_bit_depth(png_, info_);
     const bool key = png_get_valid(png_, info_, PNG_INFO_tRNS);
     const bool grey = colour == PNG_COLOR_TYPE_GRAY;
-    if (grey && key)
-      context_.leaves_out("the transparent grey level of this PNG is read as opaque");
     if (contents.frames > 1 || (contents.frames == 1 && contents.begins_with_frame))
       header_.pages = contents.frames;
     else if (contents.is_animated)
@@ -211,10 +209,11 @@ class PngReader : public FirstPictureReader, LibpngReader {
       header_.frame = Frame{contents.loops, contents.first->time, contents.first->per_second};
     header_.width = int(width);
     header_.height = int(height);
-    header_.channels = grey ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
+    header_.channels = grey && !key ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
     header_.depth = bits == 16 ? Depth::u16 : Depth::u8;
     stored_bits_ = std::uint64_t(bits) * png_get_channels(png_, info_);
     header_.metadata = contents.metadata;
+    if (contents.lost_profile) context_.warn(kDamagedProfile);
     if (!contents.metadata.exif.empty())
       header_.orientation = exif_orientation(contents.metadata.exif);
 
@@ -227,9 +226,9 @@ class PngReader : public FirstPictureReader, LibpngReader {
         png_set_user_transform_info(png_, this, 8, header_.channels);
       }
       if (grey) png_set_expand_gray_1_2_4_to_8(png_);
-      if (key && !grey && !has_palette) png_set_tRNS_to_alpha(png_);
-      if (colour == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(png_);
-      if (!grey) png_set_bgr(png_);
+      if (key && !has_palette) png_set_tRNS_to_alpha(png_);
+      if (!(colour & PNG_COLOR_MASK_COLOR) && header_.channels > 1) png_set_gray_to_rgb(png_);
+      if (header_.channels > 1) png_set_bgr(png_);
       if (bits == 16 && kHostIsLittle) png_set_swap(png_);
       passes_ = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);

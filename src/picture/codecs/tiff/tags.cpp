@@ -100,6 +100,18 @@ Bytes without_description(const Bytes& exif) {
   return without(exif, kDescription);
 }
 
+std::string nodata_of(const Bytes& exif) {
+  constexpr std::uint16_t kNodata = 42113;
+  constexpr std::uint64_t kMostText = 64;
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  const TiffEntry* entry = first ? first->find(kNodata) : nullptr;
+  if (!entry) return "";
+  const Bytes bytes = file.bytes_of(*entry, kMostText);
+  const std::string_view text = text_of(bytes);
+  return std::string(text.substr(0, text.find('\0')));
+}
+
 bool tells_place(const Bytes& exif) {
   return has_any(exif, kPlaceTags);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace convfilt {
@@ -18,6 +19,9 @@ constexpr std::uint16_t kPlaceTags[] = {
 /// or tifffile.
 bool describes_stack(const std::vector<unsigned char>& exif);
 std::vector<unsigned char> without_description(const std::vector<unsigned char>& exif);
+
+/// The text that names the sample that stands for no data; empty where there is none.
+std::string nodata_of(const std::vector<unsigned char>& exif);
 
 bool tells_place(const std::vector<unsigned char>& exif);
 std::vector<unsigned char> without_place(const std::vector<unsigned char>& exif);

@@ -2,7 +2,7 @@
 ///
 /// A reader gives rows of strips or of rows of tiles as they are asked for. The samples of most
 /// kinds are taken apart here, so that none of their bits is lost. What remains, as YCbCr without
-/// JPEG and Lab, goes through libtiff's RGBA interface, which gives 8 bits.
+/// JPEG, goes through libtiff's RGBA interface, which gives 8 bits.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 
@@ -169,7 +170,7 @@ T field(TIFF* tiff, std::uint32_t tag, T value) {
 // ---- reading ----------------------------------------------------------------------------------
 
 /// How samples become rows.
-enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
+enum class Colour { grey, rgb, palette, cmyk, xyz, lab, by_libtiff };
 
 enum class Sample { unsigned_integer, signed_integer, real };
 
@@ -184,7 +185,8 @@ struct Layout {
   std::vector<int> planes = {0};
   bool tiled = false;
   bool white_is_zero = false;
-  int alpha = -1;  ///< the sample that is alpha, or -1
+  bool icc_lab = false;  ///< Lab as ICC codes it: a and b have an offset
+  int alpha = -1;        ///< the sample that is alpha, or -1
   bool premultiplied = false;
   int compression = COMPRESSION_NONE;
   int strile_width = 0;   ///< pixels of a strip or tile
@@ -192,7 +194,8 @@ struct Layout {
   std::array<std::vector<std::uint16_t>, 3> palette;  ///< blue, green, red
 
   int colours() const {
-    return colour == Colour::cmyk ? 4 : colour == Colour::rgb || colour == Colour::xyz ? 3 : 1;
+    if (colour == Colour::cmyk) return 4;
+    return colour == Colour::rgb || colour == Colour::xyz || colour == Colour::lab ? 3 : 1;
   }
   /// Samples of a pixel that lie together.
   int together() const { return separate ? 1 : samples; }
@@ -600,7 +603,7 @@ class Converter {
     switch (layout_.colour) {
       case Colour::grey: {
         const T* grey = source(0);
-        const bool inverted = layout_.white_is_zero && layout_.sample == Sample::unsigned_integer;
+        const bool inverted = layout_.white_is_zero && layout_.sample != Sample::signed_integer;
         const T full = T(full_range(depth_));
         if (!alpha && stride == 1 && !inverted) {
           std::memcpy(out, grey, std::size_t(pixels) * sizeof(T));
@@ -655,9 +658,38 @@ class Converter {
         });
         break;
       }
+      case Colour::lab: {
+        const T *lightness = source(0), *green_red = source(1), *blue_yellow = source(2);
+        each([&](T* to, std::ptrdiff_t at) {
+          lab_to_srgb(lightness[at], green_red[at], blue_yellow[at], to);
+        });
+        break;
+      }
       case Colour::palette:
       case Colour::by_libtiff: break;
     }
+  }
+
+  /// A colour relative to the white D50, as Photoshop and libtiff take it, becomes sRGB, whose
+  /// white is D65, by Bradford's adaptation.
+  template <class T>
+  void lab_to_srgb(T lightness, T green_red, T blue_yellow, T* to) const {
+    const double full = full_range(depth_), step = double(sizeof(T) == 1 ? 1 : 256);
+    const auto chroma = [&](T sample) {
+      if (layout_.icc_lab) return double(sample) / step - 128;
+      return (double(sample) > full / 2 ? double(sample) - full - 1 : double(sample)) / step;
+    };
+    const double most = layout_.icc_lab ? 255 * step : full;
+    const double y = (100 * double(lightness) / most + 16) / 116;
+    const auto light = [](double f) {
+      return f > 6.0 / 29 ? f * f * f : (f - 4.0 / 29) * 108 / 841;
+    };
+    const double big_x = 0.96422 * light(y + chroma(green_red) / 500), big_y = light(y),
+                 big_z = 0.82521 * light(y - chroma(blue_yellow) / 200);
+    const auto code = [&](double value) { return to_sample<T>(full * srgb_of_light(value)); };
+    to[0] = code(0.0719453 * big_x - 0.2289914 * big_y + 1.4052427 * big_z);
+    to[1] = code(-0.9787684 * big_x + 1.9161415 * big_y + 0.0334540 * big_z);
+    to[2] = code(3.1338561 * big_x - 1.6168667 * big_y - 0.4906146 * big_z);
   }
 
   void look_up(const unsigned char* const planes[], int pixels, std::byte* out) {
@@ -1154,6 +1186,17 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
                           ? Colour::rgb
                           : Colour::by_libtiff;
       break;
+    case PHOTOMETRIC_CIELAB:
+    case PHOTOMETRIC_ICCLAB:
+      if (samples < 3 || (bits != 8 && bits != 16) || format == SAMPLEFORMAT_IEEEFP) {
+        layout.colour = Colour::by_libtiff;
+        break;
+      }
+      layout.colour = Colour::lab;
+      layout.icc_lab = photometric == PHOTOMETRIC_ICCLAB;
+      layout.sample = Sample::unsigned_integer;  // whatever is said of a and b
+      context.warn("its CIELab becomes sRGB");
+      break;
     default: layout.colour = Colour::by_libtiff; break;
   }
   if (is_embedded && (layout.separate || layout.white_is_zero ||
@@ -1213,11 +1256,7 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
 std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
   const auto x = field<float>(tiff, TIFFTAG_XRESOLUTION, 0),
              y = field<float>(tiff, TIFFTAG_YRESOLUTION, 0);
-  const auto unit = field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
-  if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
-    return std::nullopt;
-  const double factor = unit == RESUNIT_CENTIMETER ? Metadata::kCentimetresPerInch : 1;
-  return Metadata::Resolution{x * factor, y * factor};
+  return resolution_in(field<uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH), x, y);
 }
 
 /// A picture of a file.
@@ -1394,7 +1433,7 @@ class TiffReader : public RowReader {
     // The text describes the stack, and stays with its first picture.
     if (page.shift > 0 && !context.options().page)
       header_.metadata.exif = without_description(header_.metadata.exif);
-    leave_out_foreign_profile();
+    leave_out_profile();
     find_parts(*directory);
 
     const bool copied =
@@ -1417,8 +1456,7 @@ class TiffReader : public RowReader {
 
   /// Reports the parts of a directory beside its picture.
   void find_parts(const TiffDirectory& directory) {
-    constexpr std::uint16_t kPhotoshopLayers = 37724, kNodata = 42113;
-    constexpr std::uint64_t kMostText = 64;
+    constexpr std::uint16_t kPhotoshopLayers = 37724;
     ReadContext& context = input_.context;
     const int below = pictures_below(directory);
     if (below > 0)
@@ -1428,12 +1466,6 @@ class TiffReader : public RowReader {
     if (const auto depth = file_.number(directory.find(TIFFTAG_IMAGEDEPTH)); depth && *depth > 1)
       context.leaves_out("only the first of its " + std::to_string(*depth) +
                          " planes of depth is read");
-    if (const TiffEntry* nodata = directory.find(kNodata)) {
-      const auto bytes = file_.bytes_of(*nodata, kMostText);
-      const std::string_view text = text_of(bytes);
-      context.warn("samples that stand for no data (" +
-                   quoted_name(text.substr(0, text.find('\0'))) + ") are filtered like any other");
-    }
     if (directory.find(kPhotoshopLayers))
       context.leaves_out("Photoshop's layers in it are not read");
   }
@@ -1480,16 +1512,11 @@ class TiffReader : public RowReader {
     header_.orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
   }
 
-  /// A profile says what space of colours it is for. One for inks does not fit the colours made of
-  /// them.
-  void leave_out_foreign_profile() {
+  /// A profile for inks, or for Lab, does not fit the colours made of them.
+  void leave_out_profile() {
     Metadata::Bytes& icc = header_.metadata.icc;
-    if (icc.empty() || profile_fits(icc, header_.channels)) return;
-    icc.clear();
-    input_.context.warn(
-        layout_.colour == Colour::cmyk
-            ? "its CMYK becomes RGB by the plain formula; its colour profile is left out"
-            : "its colour profile is for other colours than those it is read as, and is left out");
+    if (layout_.colour == Colour::cmyk) input_.context.warn(cmyk_becomes_rgb(!icc.empty()));
+    if (layout_.colour == Colour::cmyk || layout_.colour == Colour::lab) icc.clear();
   }
 
   TiffStructure file_;
@@ -1632,7 +1659,8 @@ class TiffWriter : public RowWriter {
     if (const auto& resolution = header_.metadata.resolution) {
       TIFFSetField(file_.tiff, TIFFTAG_XRESOLUTION, resolution->x);
       TIFFSetField(file_.tiff, TIFFTAG_YRESOLUTION, resolution->y);
-      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+      TIFFSetField(file_.tiff, TIFFTAG_RESOLUTIONUNIT,
+                   resolution->has_unit ? RESUNIT_INCH : RESUNIT_NONE);
     }
     // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
     // puts the strips after them.

@@ -158,7 +158,11 @@ TEST_CASE("pixels are those that OpenCV reads") {
         const Read file = read(bytes, {}, step);
         CAPTURE(step);
         REQUIRE(file.refusal == "");
-        CHECK(file.warnings.empty());
+        const bool is_cmyk = kind.name == "CMYK" || kind.name == "YCCK";
+        CHECK(file.warnings.size() == (is_cmyk ? 1 : 0));
+        if (is_cmyk)
+          CHECK(file.header.subsampling ==
+                Subsampling{kind.name == "CMYK" ? 1 : 2, kind.name == "CMYK" ? 1 : 2});
         CHECK(equals(file.image, theirs));
       }
     }
@@ -382,7 +386,7 @@ TEST_CASE("comments stay with JPEGs, and go when stripped") {
     return read_picture(folder / name, {}, nullptr).header.metadata;
   };
   CHECK(through("a.jpg", {}).comments == header.metadata.comments);
-  CHECK(through("b.jpg", {.strip = true}).comments.empty());
+  CHECK(through("b.jpg", {.strip = Strip::all}).comments.empty());
   CHECK(through("a.png", {}).empty());
 }
 

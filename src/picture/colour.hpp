@@ -1,0 +1,120 @@
+/// What a picture's samples mean as colours: the labels of files, and ICC profiles made of them and
+/// used, by lcms2.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/contract/plane_view.hpp"
+#include "kernels/problem.hpp"
+
+namespace convfilt {
+
+struct Metadata;
+
+/// What a file says of its colours without an ICC profile. Numbers are those of the formats, so
+/// that a label comes back as it was.
+struct ColourLabel {
+  static constexpr std::uint8_t kUnsaid = 2;
+
+  /// Code points of ITU-T H.273 (CICP), for colours in red, green and blue.
+  struct Codes {
+    std::uint8_t primaries = kUnsaid, transfer = kUnsaid;
+    bool full_range = true;
+    bool operator==(const Codes&) const = default;
+
+    /// Whether samples without a label mean the same: sRGB, and in floats its light.
+    bool say_nothing(Depth depth) const {
+      const std::uint8_t usual = (depth == Depth::f32 ? kLinear : kSrgb).transfer;
+      return full_range && (primaries == kSrgb.primaries || primaries == kUnsaid) &&
+             (transfer == usual || transfer == kUnsaid);
+    }
+  };
+  static const Codes kSrgb, kLinear;
+
+  std::optional<Codes> codes{};
+  // A PNG's chunks. Where there are codes, or a profile, they do not count.
+  std::optional<std::uint32_t> gamma{};                          ///< gAMA
+  std::optional<std::array<std::uint32_t, 8>> chromaticities{};  ///< cHRM
+  std::optional<std::uint8_t> srgb_intent{};                     ///< sRGB
+  std::vector<unsigned char> mastering{}, light_levels{};        ///< mDCV, cLLI
+  bool in_exif = false;                                          ///< the EXIF block says the same
+
+  bool operator==(const ColourLabel&) const = default;
+  bool empty() const { return *this == ColourLabel(); }
+};
+
+inline constexpr ColourLabel::Codes ColourLabel::kSrgb{1, 13}, ColourLabel::kLinear{1, 8};
+
+/// From a sample of sRGB (IEC 61966-2-1) to light, and back; both from 0 to 1.
+inline double light_of_srgb(double code) {
+  return code <= 0.04045 ? code / 12.92 : std::pow((code + 0.055) / 1.055, 2.4);
+}
+inline double srgb_of_light(double light) {
+  return light <= 0.0031308 ? 12.92 * light : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
+}
+
+/// A curve between samples and light, both from 0 to 1, and beyond where floats are.
+struct ToneCurve {
+  std::function<double(double)> light, code;
+};
+
+/// The curve of a channel (blue, green, red; 0 of grey), as the metadata tell it. Without a label
+/// whole samples are sRGB, and floats light already: then it is empty. `note` says what became of a
+/// profile or label that has no curve; it may stay empty.
+ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::string* note);
+
+/// The shares of blue, green and red in luma, as the metadata tell; nothing where they are those of
+/// BT.709.
+std::optional<std::array<double, 3>> luma_shares(const Metadata& metadata);
+
+/// The codes that a profile has beside its curves, as those of high dynamic range do.
+std::optional<ColourLabel::Codes> codes_in(const std::vector<unsigned char>& icc);
+
+/// Whether lcms2 can open it.
+bool is_profile(const std::vector<unsigned char>& icc);
+
+/// Whether a profile is for grey pictures, or for red, green and blue.
+bool profile_is_grey(const std::vector<unsigned char>& icc);
+bool profile_is_rgb(const std::vector<unsigned char>& icc);
+
+/// The profile for pictures of so many channels, alpha included: itself, or one of the same curve
+/// where it is for grey pictures and these are in colours, or the reverse. Empty where there is
+/// none.
+std::vector<unsigned char> profile_for(const std::vector<unsigned char>& icc, int channels);
+
+/// A profile that says what the label says; empty where none can, or where there is nothing to say.
+std::vector<unsigned char> profile_of(const ColourLabel& label, int channels);
+
+/// The label's codes. An sRGB chunk, and the gamma 1/2.2 that old programs wrote for it, mean sRGB.
+std::optional<ColourLabel::Codes> codes_of(const ColourLabel& label);
+
+/// Whether samples without any label, or profile, mean the same.
+bool says_nothing(const ColourLabel& label, Depth depth);
+bool profile_says_nothing(const std::vector<unsigned char>& icc, Depth depth);
+
+/// In a few words, for messages.
+std::string words_of(const ColourLabel& label);
+
+/// From the colours that the metadata tell to those of pictures of a result's depth without a
+/// label: sRGB, or its light in floats. Samples stay of their depth. What is brighter than the
+/// white of sRGB is cut off. Several threads may call it.
+class ColourConversion {
+ public:
+  /// Throws std::invalid_argument where the metadata tell no colours that can be converted.
+  ColourConversion(const Metadata& metadata, Depth depth, int channels, Depth result);
+
+  void operator()(PictureView<const std::byte> from, PictureView<std::byte> to) const;
+
+ private:
+  std::shared_ptr<void> transform_;
+};
+
+}  // namespace convfilt
