@@ -20,7 +20,7 @@ namespace {
 
 template <class T>
 bool is_nodata(T sample, double value) {
-  return sample == T(value) && double(T(value)) == value;
+  return double(sample) == value;
 }
 
 /// Texts of floats in files have more digits than the samples.

@@ -54,8 +54,7 @@ Bytes without_places(const Bytes& exif) {
   return result;
 }
 
-/// A block of the author and the copyright alone.
-/// The same for the tags of GeoTIFF and GDAL.
+/// Removes the tags of GeoTIFF and GDAL, with what they point to.
 Bytes without_maps(Bytes exif) {
   if (!tells_place(exif)) return exif;
   const auto entries = TiffStructure(exif).first_directory()->entries;
@@ -67,6 +66,7 @@ Bytes without_maps(Bytes exif) {
   return without_place(exif);
 }
 
+/// A block of the author and the copyright alone.
 Bytes rights_in_exif(const Bytes& exif) {
   constexpr std::uint64_t kMost = 1 << 16;
   const TiffStructure file(exif);

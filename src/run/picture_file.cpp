@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/base/clock.hpp"
+#include "src/base/source_text.hpp"
 #include "src/filter/bands.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
 #include "src/run/crew.hpp"
