@@ -263,7 +263,8 @@ void declare(Binder& binder, FilterCommand& command) {
       "--nodata", "VALUE",
       [&mapping](const std::string& word) { mapping.nodata = nodata_in(word); },
       "Samples of this value (a number, nan, or auto: the one that a GeoTIFF names) "
-      "neither count nor change; where a mask reaches them, the rest of it is scaled up");
+      "neither count nor change; where the mask reaches them, the rest of it is scaled up. For "
+      "filters of one mask");
   const auto regions = std::make_shared<Words>();
   binder.repeated("--region", "X,Y,W,H", *regions,
                   "Filter only these pixels; the others stay as they were. ellipse:X,Y,W,H is the "

@@ -181,11 +181,6 @@ double value_for(const Nodata& nodata, const Place& place) {
 
 std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const Place& place,
                                    const Nodata& nodata) {
-  const Mask* mask = inner.only_mask();
-  if (!mask)
-    throw UsageError(
-        "--nodata: the filter is more than one mask; apply one, or blur or sharpen without other "
-        "options than its size");
   if (in.channels == 4)
     throw UsageError("--nodata: alpha tells which pixels of the picture count; leave it out");
   const double value = value_for(nodata, place);
@@ -208,7 +203,7 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
     if (work->is_whole() && own.why_whole.empty())
       own.why_whole = samples.why_whole = share.why_whole = work->why_whole;
   if (!own.why_whole.empty()) begin();
-  return std::make_unique<NodataWork>(std::move(works), *mask, value, place);
+  return std::make_unique<NodataWork>(std::move(works), *inner.only_mask(), value, place);
 }
 
 }  // namespace
@@ -225,6 +220,10 @@ Nodata nodata_in(const std::string& word) {
 }
 
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata) {
+  if (!filter->only_mask())
+    throw UsageError(
+        "--nodata: only filters of one mask can leave samples out (apply, blur, and sharpen "
+        "without --threshold and --halo-limit)");
   char text[64] = "without the file's nodata";
   if (nodata.value) std::snprintf(text, sizeof text, "without %.17g", *nodata.value);
   return std::make_shared<OuterFilter>(text, std::move(filter),

@@ -20,8 +20,9 @@ Nodata nodata_in(const std::string& word);
 
 /// Filters all other samples, and leaves these as they are. Where a mask reaches them, the rest of
 /// it is scaled so that it sums to what the whole does; if that is 0, they count as the sample that
-/// is replaced. Where it does not, results are the filter's own. Its begin() throws UsageError
-/// unless the filter is one mask and the picture has no alpha, and where the file names no value.
+/// is replaced. Where it does not, results are the filter's own. Throws UsageError
+/// unless the filter is one mask; its begin() does if the picture has alpha, and where the file
+/// names no value.
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata);
 
 }  // namespace convfilt

@@ -30,7 +30,10 @@ work=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 accept=false
 [ "${1:-}" = --accept ] && { accept=true; shift; }
-readonly kSkipped=77 kSeconds=300
+kSkipped=77 kSeconds=300
+# All pairs of options take long.
+[ "${CONVFILT_TEST_SIZE:-full}" != full ] || kSeconds=900
+readonly kSkipped kSeconds
 
 # Whether ACTUAL is what EXPECTED says, line by line: in EXPECTED, a * is any text within a line, a line "..." is any
 # number of lines, and everything else is meant literally. A file that is not there is an empty one.

@@ -35,13 +35,17 @@ JxlDecoderStatus ask(Function function, const JxlDecoder& decoder, Rest... rest)
 
 decltype(&cpu::parallel_for) parallel_for = nullptr;  // the program's
 
+int threads_for(int pieces) {
+  return std::clamp(int(std::thread::hardware_concurrency()), 1, std::max(pieces, 1));
+}
+
 /// Does libjxl's work on the program's threads. Its own runner ends the program where the system
 /// gives it too few threads.
 JxlParallelRetCode run_parallel(void*, void* work, JxlParallelRunInit begin,
                                 JxlParallelRunFunction work_on, std::uint32_t first,
                                 std::uint32_t last) {
   const int count = int(last - first);
-  const int threads = std::clamp(int(std::thread::hardware_concurrency()), 1, std::max(count, 1));
+  const int threads = threads_for(count);
   if (count == 0) return 0;
   if (const int failure = begin(work, std::size_t(threads))) return failure;
   try {
@@ -97,7 +101,13 @@ class JxlReader : public WholeReader {
     context.admit(file_bytes_);
     read_header();
     context.check_size(header_.width, header_.height);
-    library_bytes_ = (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_);
+    // Each thread works on a square of its own.
+    constexpr int kSquare = 256;
+    constexpr std::int64_t kThreadBytes = 1 << 20;
+    const int squares =
+        ((header_.width + kSquare - 1) / kSquare) * ((header_.height + kSquare - 1) / kSquare);
+    library_bytes_ = (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_) +
+                     kThreadBytes * threads_for(squares);
   }
 
  protected:

@@ -12,7 +12,7 @@ try blur in out --name '{stem}_{page}.png' --resume
 rm out/in_a_1.png
 try blur in out --name '{stem}_{page}.png' --resume --json -q >lines || :
 grep -v '"reason":"cannot' lines | sed 's/"bytes_in.*"ms.*//; s/,$//' >&2
-try blur in out2 --name '{stem}_{page}{ext}' --page 2
+try blur in out2 --name '{stem}_{page}{ext}' --page 2 --threads 1
 ls out2 >&2
 for page in 0 1 2; do
   convfilt blur in/in_a.tif alone.png --page $page -q

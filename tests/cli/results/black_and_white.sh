@@ -31,7 +31,7 @@ for how in '--threshold 40' '--method canny' '--method log --thin --threshold 30
   convfilt edge samples/camera.png edges.pgm $how
   for extension in png tif; do
     convfilt edge samples/camera.png first.$extension $how
-    for more in '--threads 1' '--threads 3' '--max-memory 64M'; do
+    for more in '--threads 1' '--threads 3' '--max-memory 64M --threads 2'; do
       convfilt edge samples/camera.png out.$extension $how $more; same out.$extension first.$extension
     done
     for more in '' '--compression 6' '--compression 0'; do

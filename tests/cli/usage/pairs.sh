@@ -8,7 +8,7 @@ declare -A samples=(
   [compare--weights]="8bit" [explain--arch]="sm_89" [--threads]=2 [--region]="1,1,4,4" [--format]="ppm" [--quality]=90
   [--compression]=3 [--max-pixels]=1000 [--page]=0 [--glob]='*.ppm' [--files-from]=list
   [--name]='{stem}_x{ext}' [--shard]=1/1 [--devices]=all [--max-memory]=1G [--tile]=8 [--outputs]=1 [--block]=64
-  [--part]=5 [--steps]=1 [--sigma]=1 [--box]=3 [--disk]=2 [--motion]=5@30 [--binomial]=3 [--amount]=2
+  [--part]=5 [--nodata]=0 [--steps]=1 [--sigma]=1 [--box]=3 [--disk]=2 [--motion]=5@30 [--binomial]=3 [--amount]=2
   [--threshold]=3 [--halo-limit]=10 [--outer]=2 [--side]=3 [--radius]=2 [--length]=4 [--angle]=10 [--wavelength]=5
   [--phase]=90 [--aspect]=2 [--mask]=5x1 [try--mask]=box3 [--masks]=3
   [--strategies]=cpu,separable [--size]="9x9|8x8,9x9" [explain--size]=99x80 [mask--size]=99x80 [--channels]="3"

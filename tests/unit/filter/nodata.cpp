@@ -176,5 +176,5 @@ TEST_CASE("what has no place without data is refused") {
   CHECK_THROWS_WITH_AS(
       filtered(grey, *without_nodata(channel_edges(plain_masks(EdgeMethod::sobel)), {0}),
                convolver),
-      doctest::Contains("more than one mask"), UsageError);
+      doctest::Contains("only filters of one mask"), UsageError);
 }
