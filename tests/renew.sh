@@ -71,7 +71,7 @@ done
 # JPEG encoders differ by their version, so pixels are compared.
 "$CONVFILT" edge samples/rocket.jpg "$work/edges.jpg"
 for file in "$work/edges.jpg" samples/rocket-edges.jpg; do
-  "$CONVFILT" apply identity "$file" - --format ppm | tail -c +16 | od -An -v -w1 -tu1 >"$work/$(basename "$file").txt"
+  "$CONVFILT" apply identity "$file" - -q --format ppm | tail -c +16 | od -An -v -w1 -tu1 >"$work/$(basename "$file").txt"
 done
 paste "$work/edges.jpg.txt" "$work/rocket-edges.jpg.txt" | awk '{ d = $1 - $2; if (d > 4 || d < -4) exit 1 }' ||
   put "$work/edges.jpg" samples/rocket-edges.jpg

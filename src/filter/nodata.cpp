@@ -44,10 +44,11 @@ class NodataWork final : public Work {
     std::unique_ptr<Work> own, samples, share;
   };
 
-  NodataWork(Inner inner, const Mask& mask, double value, const Place& place)
+  NodataWork(Inner inner, const Mask& mask, double value, bool border_lacks, const Place& place)
       : Work(*inner.own),
         inner_(std::move(inner)),
         value_(value),
+        border_lacks_(border_lacks),
         sum_(gain(mask)),
         offset_(mask.offset * place.unit),
         threads_(is_whole() ? place.convolver.options().request.threads : 1) {
@@ -88,7 +89,7 @@ class NodataWork final : public Work {
     template <class T>
     void push_samples(BandView<const std::byte> in, BandView<std::byte> out) {
       const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * work_.in.channels;
-      std::atomic<bool> lacks = false;
+      std::atomic<bool> lacks = work_.border_lacks_;
       own_->push(made<T, T>(in, out, work_.in.depth, whole_,
                             [&](const T* from, T* to) {
                               bool any = false;
@@ -164,6 +165,7 @@ class NodataWork final : public Work {
 
   Inner inner_;
   double value_;
+  bool border_lacks_;
   double sum_;
   double size_ = 0;  ///< the sum of the weights' sizes
   double offset_;
@@ -184,14 +186,15 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
   if (in.channels == 4)
     throw UsageError("--nodata: alpha tells which pixels of the picture count; leave it out");
   const double value = value_for(nodata, place);
-  const double outside = place.border_value;
-  const bool counts =
-      with_depth(in.depth, [&]<class T>(TypeTag<T>) { return !is_nodata(T(outside), value); });
+  const bool border_lacks = place.convolver.options().border == Border::constant &&
+                            with_depth(in.depth, [&]<class T>(TypeTag<T>) {
+                              return is_nodata(T(place.border_value), value);
+                            });
   const Shape floats{in.width, in.height, in.channels, Depth::f32};
   Place own = place, samples = place, share = place;
   samples.unit = share.unit = 0;  // an offset is added at the end
-  samples.border_value = counts ? outside : 0;
-  share.border_value = counts ? 1 : 0;
+  samples.border_value = border_lacks ? 0 : place.border_value;
+  share.border_value = border_lacks ? 0 : 1;
   NodataWork::Inner works;
   const auto begin = [&] {
     works.samples = inner.begin(floats, samples);
@@ -203,7 +206,8 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
     if (work->is_whole() && own.why_whole.empty())
       own.why_whole = samples.why_whole = share.why_whole = work->why_whole;
   if (!own.why_whole.empty()) begin();
-  return std::make_unique<NodataWork>(std::move(works), *inner.only_mask(), value, place);
+  return std::make_unique<NodataWork>(std::move(works), *inner.only_mask(), value, border_lacks,
+                                      place);
 }
 
 }  // namespace
@@ -222,8 +226,8 @@ Nodata nodata_in(const std::string& word) {
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata) {
   if (!filter->only_mask())
     throw UsageError(
-        "--nodata: only filters of one mask can leave samples out (apply, blur, and sharpen "
-        "without --threshold and --halo-limit)");
+        "--nodata: only filters of one mask can leave samples out (blur, sharpen, and "
+        "apply with a single mask)");
   char text[64] = "without the file's nodata";
   if (nodata.value) std::snprintf(text, sizeof text, "without %.17g", *nodata.value);
   return std::make_shared<OuterFilter>(text, std::move(filter),

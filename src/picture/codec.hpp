@@ -71,6 +71,7 @@ struct Header {
   int pages = 1;                 ///< pictures that can be read
   std::optional<Frame> frame{};  ///< of an animation
   std::int64_t bytes_behind = 0;  ///< about, of the rows of all pictures behind this one
+  bool is_response = false;       ///< to write rows that are no colours, as edges are
   Metadata metadata;
   std::optional<int> quality;              ///< of a JPEG or a lossy WebP, as its tables tell
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG

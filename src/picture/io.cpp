@@ -137,6 +137,10 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
       label.codes = given.codes;  // which says of floats whether they are light
     return std::nullopt;
   }
+  if (format.labels == Labels::none && shape.is_response) {
+    metadata.icc.clear();
+    return std::nullopt;
+  }
   if (format.labels == Labels::none) {
     try {
       ColourConversion conversion(shape.metadata, shape.depth, shape.channels, like);

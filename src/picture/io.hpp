@@ -13,6 +13,7 @@
 
 #include "src/base/atomic_file.hpp"
 #include "src/picture/codec.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/region.hpp"
 

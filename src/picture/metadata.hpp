@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/picture/colour.hpp"
+#include "src/picture/colour_label.hpp"
 
 namespace convfilt {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/problem.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt {

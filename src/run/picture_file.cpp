@@ -228,7 +228,8 @@ void warn_once(std::vector<std::string>& warnings, const std::string& warning) {
 
 /// Adds a warning where metadata that are no longer true are left out.
 Header output_header(const PictureReader& reader, const Work& work, const WriteOptions& options,
-                     const std::string& in, std::vector<std::string>& warnings) {
+                     bool keeps_lightness, const std::string& in,
+                     std::vector<std::string>& warnings) {
   Header header = reader.header();
   const Shape in_shape = upright_shape(header);
   if (!header.metadata.paths.empty() && options.strip == Strip::none &&
@@ -273,6 +274,7 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
   header.channels = work.out.channels;
   header.depth = work.out.depth;
   header.two_levels = work.two_levels;
+  header.is_response = !keeps_lightness;
   return header;
 }
 
@@ -356,7 +358,8 @@ std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReade
   report.why_whole = work->why_whole;
   const Original original{reader, work->regions};
   const Header written =
-      output_header(reader, *work, batch_.write, passage.job.in, report.warnings);
+      output_header(reader, *work, batch_.write, batch_.filter->keeps_lightness(), passage.job.in,
+                    report.warnings);
   if (writer)
     writer->next(written);
   else

@@ -11,6 +11,7 @@ Exit code: 0, 1 after a failure, 77 where nothing can run.
 """
 import json, math, os, re, shutil, struct, subprocess, sys, tempfile, zlib
 
+if {"-h", "--help"} & set(sys.argv[1:]): sys.exit(print(__doc__.strip()))
 CONVFILT = os.path.realpath(os.environ.get("CONVFILT", "build/release/bin/convfilt"))
 os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
 BT709 = (.3127, .329, .64, .33, .3, .6, .15, .06)

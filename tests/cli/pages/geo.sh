@@ -19,6 +19,17 @@ done
 try apply identity point.tif point.png
 try apply identity turned.tif upright.tif
 try apply identity point.tif bare.tif --strip
+try apply identity point.tif nowhere.tif --strip=gps
+# Samples that stand for no data neither count nor change.
+try apply box5 point.tif auto.tif --nodata auto
+try apply box5 point.tif given.tif --nodata 999
+same auto.tif given.tif
+try apply box5 matrix.tif none.tif --nodata auto
+try apply box5 matrix.tif none.tif --nodata any
+printf '1 0 -1\n---\n1 2 1\n' >two.txt
+try apply two.txt matrix.tif none.tif --nodata 0
+try sharpen matrix.tif none.tif --nodata 0 --threshold 3
+try blur matrix.tif none.tif --nodata 0 --linear
 python3 - <<'P'
 import tifffile
 def tags(name): return {t.code: t.value for t in tifffile.TiffFile(name).pages[0].tags.values()}
@@ -31,5 +42,13 @@ for name in "point", "point_big":
 for mode, by in ("same", 0), ("valid", 2), ("full", -2):
     a = tags("matrix_%s.tif" % mode)[34264]
     assert a == (10.0, 1, 0, 500000 + 11 * by, 2, -10, 0, 5000000 - 8 * by, 0, 0, 0, 0, 0, 0, 0, 1), a
-for name in "upright.tif", "bare.tif": assert not set(tags(name)) & {33550, 33922, 34264, 34735, 42112, 42113}, tags(name)
+for name in "upright.tif", "bare.tif", "nowhere.tif": assert not set(tags(name)) & {33550, 33922, 34264, 34735, 42112, 42113}, tags(name)
+assert not any(b"\0\0\0\x80\x84\x1e\x41" in open(name, "rb").read() for name in ("bare.tif", "nowhere.tif"))  # 500000.0
+import numpy as np
+before, after = (tifffile.imread(name).astype(float) for name in ("point.tif", "auto.tif"))
+has = np.pad(before != 999, 2, "edge")
+windows = np.lib.stride_tricks.sliding_window_view
+values = windows(np.pad(before, 2, "edge") * has, (5, 5)).sum((2, 3)) / windows(has, (5, 5)).sum((2, 3))
+assert (before == 999).sum() > 1 and (after[before == 999] == 999).all()
+assert np.abs(after - values)[before != 999].max() <= 0.5001
 P

@@ -113,7 +113,7 @@ void check_samples(const Image& in, const Image& out, const Image& plain, const 
 
 TEST_CASE("samples without data neither count nor change") {
   Mask difference = parse_mask("0 -1 0\n-1 4 -1\n0 -1 0\noffset: 100\n", "difference");
-  Mask uneven = parse_mask("1 2 3 4\n5 6 7 8\nscale: 36\nanchor: 1,0\n", "uneven");
+  Mask uneven = parse_mask("1 2 3 4\n5 6 7 8\nscale: 72\nanchor: 1,0\n", "uneven");
   for (const Mask& mask : {box_mask(3), box_mask(7), difference, uneven})
     for (const Border border :
          {Border::replicate, Border::constant, Border::wrap, Border::reflect, Border::reflect101})
