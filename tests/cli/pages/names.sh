@@ -19,7 +19,7 @@ for page in 0 1 2; do
   same alone.png out/in_a_$page.png
 done
 # Whole files.
-convfilt blur in/in_a.tif in/in_b.tif --json -o out3 | sed 's/"bytes_in.*//' >&2
+convfilt blur in/in_a.tif in/in_b.tif --json -o out3 | sed 's/"bytes_in.*//' | sort >&2
 for where in --dry-run; do convfilt blur in out4 --name '{stem}_{page}{ext}' $where --json >&2; done
 try blur in out5 --name '{page}{ext}'
 try blur in out5 --name '{stem}_{pages}{ext}'
