@@ -151,7 +151,7 @@ peaks() {  # TITLE IN
   [[ $1 =~ $rows ]] || return 0
   for peer in "${peers[@]}"; do
     read -ra words <<<"$(command_of "$peer" blur 2 "$2")"
-    line+=" | $(/usr/bin/time -f %M "${words[@]}" 2>&1 >/dev/null | tail -n 1 | awk '{ printf "%.0f", $1 / 1024 }')"
+    line+=" | $(/usr/bin/time -q -o peak -f %M "${words[@]}" >/dev/null 2>&1 && awk '{ printf "%.0f", $1 / 1024 }' peak || :)"
   done
   echo "$line | | |"
 }
