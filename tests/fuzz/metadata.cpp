@@ -4,13 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "src/picture/codecs/jpeg/segments.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/tags.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/metadata.hpp"
+#include "src/picture/strip.hpp"
 #include "src/picture/transfer_curve.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/support/files/picture.hpp"
@@ -29,11 +33,37 @@ void check_profile(const Bytes& icc) {
       Metadata metadata;
       metadata.icc = icc;
       const TransferCurve curve(metadata, depth, channels, &note);
-      const Image in = testing::pattern(16, 2, channels, depth);
-      const Image back = curve.from_linear(curve.to_linear(in));
-      require(back.width() == in.width() && back.depth() == in.depth(), "the shape stays");
+      const Image in = testing::pattern(16, 1, channels, depth);
+      Image back(16, 1, channels, depth);
+      std::vector<float> light(in.row_bytes());
+      curve.to_linear(in.view().row(0), 16, channels, light.data());
+      curve.from_linear(light.data(), 16, channels, back.view().row(0));
+      luma_shares(metadata);
+      try {
+        ColourConversion(metadata, depth, channels, depth)(std::as_const(in).view(), back.view());
+      } catch (const std::invalid_argument&) {  // no colours that can be converted
+      }
+      const Bytes fitting = profile_for(icc, channels);
+      require(
+          fitting.empty() || (channels == 1 ? profile_is_grey(fitting) : profile_is_rgb(fitting)),
+          "a profile for so many channels");
     }
   }
+  codes_in(icc);
+}
+
+void check_stripped(const Bytes& exif, const Bytes& xmp) {
+  Metadata metadata;
+  metadata.exif = exif;
+  metadata.xmp = xmp;
+  metadata.iptc = xmp;
+  for (const Strip strip : {Strip::all, Strip::gps, Strip::all_but_rights}) {
+    const Metadata left = stripped(metadata, strip);
+    require(left.exif.size() <= exif.size() + 64, "EXIF does not grow");
+    require(!tells_place(left.exif), "no place is left");
+  }
+  with_moved_place(exif, 3, -4);
+  nodata_of(exif);
 }
 
 void check_exif(const Bytes& exif) {
@@ -44,6 +74,7 @@ void check_exif(const Bytes& exif) {
   if (result.empty()) return;
   require(exif_is_little(result) == exif_is_little(exif), "the byte order stays");
   exif_of_result(result, 70000, 480);
+  check_stripped(exif, exif);
 }
 
 void check_tiff(const Bytes& tiff) {
