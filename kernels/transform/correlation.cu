@@ -38,7 +38,8 @@ std::vector<float> float_weights(const Mask& mask) {
 CorrelationPlan::CorrelationPlan(const Problem& problem, const PlanOptions& options)
     : DevicePlan(problem, options, kLimits) {}
 
-std::size_t CorrelationPlan::blocks_bytes(const Blocks& b) {
+std::size_t CorrelationPlan::scratch_bytes(int, int out_width, int out_height) const {
+  const Blocks b = blocks_for(out_width, out_height);
   return b.bytes() + b.one().frequencies() * sizeof(Complex) +
          Fft::estimated_workspace(b.columns, b.rows, b.batch);
 }
@@ -47,8 +48,8 @@ Fft& CorrelationPlan::fft(const Blocks& b) {
   return ffts_.try_emplace(b, b.columns, b.rows, b.batch, stream_).first->second;
 }
 
-void CorrelationPlan::allocate_blocks(const Blocks& blocks) {
-  blocks_ = blocks;
+void CorrelationPlan::allocate_scratch(int, int out_width, int out_height) {
+  const Blocks blocks = blocks_ = blocks_for(out_width, out_height);
   hold(samples_, blocks.samples() * sizeof(float));
   hold(spectra_, blocks.frequencies() * sizeof(Complex));
   hold(mask_spectrum_, blocks.one().frequencies() * sizeof(Complex));

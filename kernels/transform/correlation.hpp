@@ -1,6 +1,6 @@
 /// A plan that correlates blocks of samples with the mask through Fourier transforms, for the
-/// strategies fft and overlap-save. A strategy loads samples into the blocks, calls correlate(),
-/// and ends the sums.
+/// strategies fft and overlap-save. A strategy says which blocks it takes. In filter_planes() it
+/// loads samples into them, calls correlate(), and ends the sums.
 #pragma once
 
 #include <map>
@@ -36,12 +36,18 @@ class CorrelationPlan : public DevicePlan {
   CorrelationPlan(const Problem& problem, const PlanOptions& options);
 
  protected:
-  /// Device bytes of blocks, spectra, the mask's spectrum and the library's work area.
-  static std::size_t blocks_bytes(const Blocks& blocks);
+  /// The blocks for so many outputs. A block must be at least as large as the mask.
+  virtual Blocks blocks_for(int out_width, int out_height) const = 0;
 
-  /// Allocates blocks, and transforms the mask if the last blocks had another size. A block must be
-  /// at least as large as the mask.
-  void allocate_blocks(const Blocks& blocks);
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    filter_planes(in, out, 1, shift);
+  }
+
+  /// Those of blocks, spectra, the mask's spectrum and the library's work area.
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override;
+
+  /// Allocates blocks, and transforms the mask if the last blocks had another size.
+  void allocate_scratch(int, int out_width, int out_height) override;
 
   /// Correlates every block with the mask cyclically. Sample (x, y) becomes the sum of weight(i,
   /// j) * sample(x + i, y + j).

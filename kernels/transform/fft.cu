@@ -54,10 +54,6 @@ class FftPlan : public CorrelationPlan {
   using CorrelationPlan::CorrelationPlan;
 
  protected:
-  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    filter_planes(in, out, 1, shift);
-  }
-
   // Filters all planes together where blocks were allocated for all, else one by one.
   void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
                      Shift shift) override {
@@ -80,26 +76,13 @@ class FftPlan : public CorrelationPlan {
     });
   }
 
-  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
-    return blocks_bytes(size_for(out_width, out_height));
-  }
-
-  void allocate_scratch(int, int out_width, int out_height) override {
-    allocate_blocks(size_for(out_width, out_height));
-  }
-
- private:
-  Blocks size_for(int out_width, int out_height) const {
+  Blocks blocks_for(int out_width, int out_height) const override {
     const Blocks one{good_fft_size(out_width + problem_.mask.width - 1),
                      good_fft_rows(out_height + problem_.mask.height - 1), 1};
     const bool together = one.bytes() * planes() <= kBatchBytes;
     return {one.columns, one.rows, together ? planes() : 1};
   }
 };
-
-std::string refuses(const Problem& problem, const Tuning&) {
-  return transform_refuses(problem);
-}
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   return std::make_unique<FftPlan>(problem, options);
@@ -111,7 +94,7 @@ extern const Strategy strategy{
     .name = "fft",
     .summary = "the whole picture through one Fourier transform",
     .family = Family::transform,
-    .refuses = refuses,
+    .refuses = transform_refuses,
     .make_plan = prepare,
     .needs = {.fft = true},
 };

@@ -73,10 +73,6 @@ class OverlapSavePlan : public CorrelationPlan {
   using CorrelationPlan::CorrelationPlan;
 
  protected:
-  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    filter_planes(in, out, 1, shift);
-  }
-
   void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
                      Shift shift) override {
     const int in_height = in.height / planes, out_height = out.height / planes;
@@ -96,38 +92,21 @@ class OverlapSavePlan : public CorrelationPlan {
     });
   }
 
-  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
-    return blocks_bytes(blocks_for(out_width, out_height));
-  }
-
-  void allocate_scratch(int, int out_width, int out_height) override {
-    allocate_blocks(blocks_for(out_width, out_height));
+  Blocks blocks_for(int out_width, int out_height) const override {
+    const Tiling tiling = tiling_for(out_width, out_height);
+    const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
+    return {one.columns, one.rows, overlap_save_batch(tiling, planes(), one.bytes())};
   }
 
  private:
   Tiling tiling_for(int out_width, int out_height) const {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
-
-  Blocks blocks_for(int out_width, int out_height) const {
-    const Tiling tiling = tiling_for(out_width, out_height);
-    const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
-    return {one.columns, one.rows, overlap_save_batch(tiling, planes(), one.bytes())};
-  }
 };
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   if (options.tuning[Setting::domain] == kSpatial) return overlap_save_spatially(problem, options);
   return std::make_unique<OverlapSavePlan>(problem, options);
-}
-
-Geometry geometry(const Problem& problem, const Tuning& tuning) {
-  return overlap_save_geometry(problem, tuning);
-}
-
-std::optional<Counts> block_counts(const Problem& problem, const Tuning& tuning,
-                                   const BlockPlace& place) {
-  return overlap_save_block_counts(problem, tuning, geometry(problem, tuning), place);
 }
 
 }  // namespace
@@ -138,8 +117,8 @@ extern const Strategy strategy{
     .family = Family::transform,
     .refuses = overlap_save_refuses,
     .make_plan = prepare,
-    .geometry = geometry,
-    .block_counts = block_counts,
+    .geometry = overlap_save_geometry,
+    .block_counts = overlap_save_block_counts,
     .needs = {.fft = true},
     .settings = {Setting::domain, Setting::block},
     .spatial_family = Family::direct,

@@ -46,12 +46,12 @@ int overlap_save_batch(const Tiling& tiling, int planes, std::size_t block_bytes
 /// it is not.
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
 
-/// The geometry that `explain` shows of the blocks, for a block of threads of that size.
+/// The geometry that `explain` shows of the blocks.
 Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning);
 
 /// The counts of overlap_save_spatial.cu's block with that geometry. Empty for the frequency
 /// domain, where a library does most, and for masks in parts, each of which has its own block.
 std::optional<Counts> overlap_save_block_counts(const Problem& problem, const Tuning& tuning,
-                                                const Geometry& geometry, const BlockPlace& place);
+                                                const BlockPlace& place);
 
 }  // namespace convfilt::transform
