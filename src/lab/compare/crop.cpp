@@ -86,9 +86,8 @@ Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
 
 const Crop::Reference& Crop::reference(std::string_view name, Family family) {
   const auto [known, is_new] = references_.try_emplace(name);
-  if (is_new)
-    for (const Strategy* strategy : setup_.machine.strategies)
-      if (strategy->name == name) known->second = make_reference(*strategy, family);
+  const Strategy* const strategy = setup_.machine.find(name);
+  if (is_new && strategy) known->second = make_reference(*strategy, family);
   return known->second;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/base/terminal.hpp"
 
@@ -24,9 +24,7 @@ constexpr std::string_view kColours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79
 
 /// Numbers as gnuplot reads them.
 std::string plain(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  return with_format("%.9g", value);
 }
 
 // Places on a page, from points to gnuplot's shares of it.

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>
 
 #include "src/auto/choice.hpp"
+#include "src/base/clock.hpp"
 #include "src/base/suggest.hpp"
 #include "src/lab/compare/measure.hpp"
 #include "src/lab/explain/count_reads.hpp"
@@ -176,10 +176,9 @@ class Trial {
     how.tuning = contender_.tuning;
     plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind, how);
     result_ = crop_->blank_result();
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     timing_ = run_again();
-    ms_ =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    ms_ = ms_since(start);
   }
 
   Timing run_again() { return plan_->run(crop_->in(), result_.view()); }

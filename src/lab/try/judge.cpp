@@ -816,6 +816,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
                          const LessonWish& how, bool is_right,
                          std::vector<LessonSentence>& remarks) {
   constexpr int kRepeats = 51;
+  constexpr double kSeconds = 60;  // of the timed runs
   const GpuProgram program(kernel, wish.device, wish.nvcc);
   LessonOnGpu gpu;
   gpu.device = wish.device.name;
@@ -829,7 +830,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
                     : task.dimensions == 2 ? Size{4096, 4096}
                                            : Size{256, 256, 256};
   const Trial large = make_trial(size, trials.front().mask, task);
-  const TrialRun run = program.time(large, kRepeats);
+  const TrialRun run = program.run({&large, 1}, kSeconds, kRepeats).front();
   if (run.end == TrialRun::End::too_long) {
     add_once(remarks, {"slow", 0, "it takes too long to be timed on the GPU" + in_picture(large)});
     return gpu;
@@ -1097,10 +1098,6 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
   if (gpu && goes_on) try {
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.task, wish, verdict.host.is_right(),
                                  verdict.remarks);
-    } catch (const CompilerError& error) {
-      if (gpu->is_asked) throw NoVerdictError(error.what());
-      add_once(verdict.remarks,
-               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     } catch (const DeviceError& error) {
       if (gpu->is_asked) throw;
       add_once(verdict.remarks,

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/explain/count_reads.hpp"
 #include "src/lab/try/oracle.hpp"
