@@ -28,11 +28,6 @@ std::vector<CountName> counts_told() {
   return names;
 }
 
-double outputs_of(const BlockRow& row) {
-  return double(row.outputs.width) *
-         double(std::max<std::int64_t>(row.outputs.height, 1) * row.outputs.depth);
-}
-
 /// A column for each kernel, a row for each count.
 std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   std::vector<BlockRow> rows = {*verdict.block};
@@ -52,7 +47,7 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   for (const CountName& count : counts_told())
     add(count.name, [&](const BlockRow& row) { return std::to_string(count.of(row.counts)); });
   add("reads an output", [](const BlockRow& row) {
-    return with_format("%.2f", double(row.counts.global_reads) / outputs_of(row));
+    return with_format("%.2f", double(row.counts.global_reads) / double(row.outputs.count()));
   });
   add("reuse",
       [](const BlockRow& row) { return row.reuse > 0 ? with_format("%.2f", row.reuse) : "-"; });
