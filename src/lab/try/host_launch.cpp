@@ -442,11 +442,6 @@ std::size_t HostLaunch::grid_at() const {
   return parts.empty() || parts[0].empty() ? at : parts[0][0].at;
 }
 
-void HostLaunch::exchange() {
-  std::swap(sizes_[0], sizes_[1]);
-  is_exchanged = true;
-}
-
 std::shared_ptr<HostLaunch> HostLaunch::find(std::shared_ptr<const Code> code,
                                              std::string_view kernel) {
   const std::shared_ptr<HostLaunch> found(new HostLaunch);

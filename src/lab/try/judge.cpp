@@ -273,11 +273,6 @@ std::vector<Guess> all_guesses(const KernelFile& kernel, const MaskRoom& room,
   return all;
 }
 
-std::string at_place(int x, int y, int z, bool has_z) {
-  return "(" + std::to_string(x) + ", " + std::to_string(y) +
-         (has_z ? ", " + std::to_string(z) : "") + ")";
-}
-
 std::string thread_at(const LessonFinding::ThreadPosition& place) {
   const bool has_z = place.block_z > 0 || place.thread_z > 0;
   return "thread " + at_place(place.thread_x, place.thread_y, place.thread_z, has_z) +
@@ -694,19 +689,15 @@ class Judgement {
   LessonScore score() {
     std::ranges::stable_sort(score_.faults, {},
                              [](const auto& fault) { return weight_of(fault.kind); });
-    const auto cause = std::ranges::find_if(
-        pixels_, [](const LessonSentence& sentence) { return sentence.is_cause; });
-    const auto has_fault = [&](const std::string& kind) {
-      return std::ranges::any_of(score_.faults,
-                                 [&](const LessonSentence& fault) { return fault.kind == kind; });
+    const auto cause = std::ranges::find(pixels_, true, &LessonSentence::is_cause);
+    const auto has_one = [&](Meaning meaning) {
+      return std::ranges::any_of(
+          score_.faults, [&](const auto& fault) { return fault_kind(fault.kind).is(meaning); });
     };
-    const bool is_told =
-        cause == pixels_.end() ||
-        (cause->kind != "transposed_tile" &&
-         std::ranges::any_of(
-             score_.faults,
-             [](auto& fault) { return fault_kind(fault.kind).is(is_cause_itself); })) ||
-        (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
+    const bool is_told = cause == pixels_.end() ||
+                         (cause->kind != "transposed_tile" && has_one(is_cause_itself)) ||
+                         (cause->kind == "ghost_cells" &&
+                          (score_.has_fault("outside_read") || score_.has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
       for (const LessonSentence& fault : score_.faults)
@@ -716,10 +707,7 @@ class Judgement {
       const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
       if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
       score_.faults.insert(score_.faults.begin(), *cause);
-    } else if (std::ranges::none_of(
-                   score_.faults,
-                   [](auto& fault) { return fault_kind(fault.kind).is(explains_pixels); }) &&
-               !pixels_.empty()) {
+    } else if (!has_one(explains_pixels) && !pixels_.empty()) {
       // A fault in memory says more than the wrong outputs that it causes.
       add_once(score_.faults, pixels_.front());
     }
@@ -1010,6 +998,10 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
 }
 
 }  // namespace
+
+bool LessonScore::has_fault(std::string_view kind) const {
+  return std::ranges::find(faults, kind, &LessonSentence::kind) != faults.end();
+}
 
 std::string mask_sides(const Mask& mask, const LessonTask& task) {
   return sides(mask.width, task.dimensions == 3 ? mask.width : mask.height) +

@@ -111,11 +111,6 @@ std::string errors_text(const LessonScore& score) {
   return text + ".\n";
 }
 
-bool names(const LessonScore& score, const std::string& kind) {
-  return std::ranges::any_of(score.faults,
-                             [&](const LessonSentence& fault) { return fault.kind == kind; });
-}
-
 std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -196,7 +191,7 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
   for (const LessonSentence& fault : verdict.host.faults) say(fault, "");
   if (verdict.gpu) {
     for (const LessonSentence& fault : verdict.gpu->score.faults)
-      if (!names(verdict.host, fault.kind)) say(fault, "on the GPU: ");
+      if (!verdict.host.has_fault(fault.kind)) say(fault, "on the GPU: ");
     if (verdict.gpu->score.is_right() && !verdict.host.is_right())
       text +=
           "The GPU's results are right all the same, by luck: another GPU, or another size, may "

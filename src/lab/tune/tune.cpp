@@ -162,6 +162,14 @@ std::string rate_line(const char* what, double before, double now, const char* u
   return with_format("  %-22s %10.4g %s\n", what, now, unit);
 }
 
+/// Calls f(size, depth, channels) for each.
+template <class F>
+void for_pictures(const TuneGrid& grid, F f) {
+  for (const TuneGrid::Size& size : grid.sizes)
+    for (const Depth depth : kDepths)
+      for (const int channels : kChannels) f(size, depth, channels);
+}
+
 }  // namespace
 
 TuneGrid tune_grid(bool quick) {
@@ -279,23 +287,18 @@ MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
 
   const auto full_rank = [](int side) { return random_mask(Weights::bits16, side, side); };
   MeasuredCurves measured;
-  for (const TuneGrid::Size& size : grid.sizes) {
-    for (const Depth depth : kDepths) {
-      for (const int channels : kChannels) {
-        const Image picture = noise_picture(size.width, size.height, channels, depth);
-        TunePoint point{device, grid, problem_of(size.width, size.height, channels, depth),
-                        picture};
-        measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
-        measure_masks(
-            measured, point, all_of(Family::separable), grid.lines,
-            [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
-        measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
-        measure_masks(
-            measured, point, smooth, grid.smooth,
-            [](int side) { return gaussian_mask_of(side, side); }, progress);
-      }
-    }
-  }
+  for_pictures(grid, [&](const TuneGrid::Size& size, Depth depth, int channels) {
+    const Image picture = noise_picture(size.width, size.height, channels, depth);
+    TunePoint point{device, grid, problem_of(size.width, size.height, channels, depth), picture};
+    measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
+    measure_masks(
+        measured, point, all_of(Family::separable), grid.lines,
+        [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
+    measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
+    measure_masks(
+        measured, point, smooth, grid.smooth, [](int side) { return gaussian_mask_of(side, side); },
+        progress);
+  });
   std::ranges::stable_sort(measured.curves, {}, &CostCurve::place);
   return measured;
 }
@@ -350,16 +353,14 @@ std::string changes(const Profile* before, const Profile& now, const CudaDevice*
              std::string(was.strategy->name) + times + "\n";
   };
   const TuneGrid grid = tune_grid(true);
-  for (const TuneGrid::Size& size : grid.sizes)
-    for (const Depth depth : kDepths)
-      for (const int channels : kChannels) {
-        for (const int side : grid.squares)
-          compare_choices(Family::direct, size, depth, channels,
-                          random_mask(Weights::bits16, side, side));
-        for (const int side : grid.lines)
-          compare_choices(Family::separable, size, depth, channels,
-                          random_mask(Weights::rank1, side, side));
-      }
+  for_pictures(grid, [&](const TuneGrid::Size& size, Depth depth, int channels) {
+    for (const int side : grid.squares)
+      compare_choices(Family::direct, size, depth, channels,
+                      random_mask(Weights::bits16, side, side));
+    for (const int side : grid.lines)
+      compare_choices(Family::separable, size, depth, channels,
+                      random_mask(Weights::rank1, side, side));
+  });
   text += "auto chooses otherwise at " + std::to_string(changed) + " of " + std::to_string(points) +
           " points" + (changed > kShown ? "; the first " + std::to_string(kShown) + ":" : "") +
           "\n" + shown;
