@@ -7,7 +7,7 @@
 
 #include "kernels/backend/libraries.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/transform/overlap_save.hpp"
+#include "kernels/transform/tiling.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 

@@ -18,6 +18,7 @@
 //   A NaN or infinity in the picture spreads to every output.
 //   Siblings: overlap-save and overlap-add transform blocks, which stay in caches.
 
+#include "kernels/transform/block_schedule.hpp"
 #include "kernels/transform/correlation.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::fft {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace convfilt {
 std::string find_nvcc();
 
 /// nvcc is there and does not work, whatever the kernel. The message says why.
-struct CompilerError : DeviceError {
-  using DeviceError::DeviceError;
+struct CompilerError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 class GpuProgram {

@@ -1076,6 +1076,10 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
   if (gpu && goes_on) try {
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.task, wish, verdict.host.is_right(),
                                  verdict.remarks);
+    } catch (const CompilerError& error) {
+      if (gpu->is_asked) throw NoVerdictError(error.what());
+      add_once(verdict.remarks,
+               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     } catch (const DeviceError& error) {
       if (gpu->is_asked) throw;
       add_once(verdict.remarks,
