@@ -7,8 +7,8 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/terminal.hpp"
-#include "src/filter/alpha.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/picture_mask.hpp"
 #include "src/lab/check/check.hpp"
@@ -16,15 +16,6 @@
 
 namespace convfilt {
 namespace {
-
-Image picture_read(const std::string& path, const ReadOptions& read) {
-  std::vector<std::string> warnings;
-  Image image = read_image(path, read, &warnings);
-  for (const std::string& warning : warnings) log_warning(warning);
-  if (!image.has_alpha()) return image;
-  log_note(path + ": its colours are checked as if all were opaque, and its alpha is not");
-  return without_alpha(image, 0);
-}
 
 /// Throws before the work where a result cannot be written, or would replace what is read.
 void check_outputs(const CheckCommand& command) {
@@ -55,9 +46,7 @@ void write_difference(const CheckCommand& command, const Conventions& all,
   write_image(command.difference, difference_picture(all, agreement.convention, gain), {},
               &warnings);
   for (const std::string& warning : warnings) log_warning(warning);
-  char times[32];
-  std::snprintf(times, sizeof times, "%g", gain);
-  log_note(printable_name(command.difference) + ": distances times " + times +
+  log_note(printable_name(command.difference) + ": distances times " + with_format("%g", gain) +
            ", black where both are equal");
 }
 
@@ -66,7 +55,8 @@ void write_difference(const CheckCommand& command, const Conventions& all,
 void CheckCommand::run() {
   check_outputs(*this);
   const Mask of = only_mask(text_or_picture_masks(mask), mask);
-  const Image picture = picture_read(in, read), result = picture_read(theirs, read);
+  const Image picture = read_colours(in, read, "checked"),
+              result = read_colours(theirs, read, "checked");
   Convolver({.request = {}, .border = Border::constant, .border_value = border_value})
       .check_border_value(picture.depth());
   const std::string name = printable_name(theirs);

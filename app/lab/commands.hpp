@@ -20,6 +20,10 @@
 
 namespace convfilt {
 
+/// A picture without its alpha, of which strategies know nothing. A note says what is not `done`.
+Image read_colours(const std::string& path, const ReadOptions& read, const std::string& done,
+                   int threads = 0);
+
 struct CompareCommand : Command {
   std::string in;    ///< a path; empty = noise
   std::string from;  ///< a report to be read instead of measuring; empty = none

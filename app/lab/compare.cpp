@@ -24,16 +24,6 @@
 namespace convfilt {
 namespace {
 
-/// The picture IN without its alpha, since strategies know nothing of alpha.
-Image picture_read(const CompareCommand& command) {
-  std::vector<std::string> warnings;
-  Image image = read_image(command.in, command.read, &warnings);
-  for (const std::string& warning : warnings) log_warning(warning);
-  if (!image.has_alpha()) return image;
-  log_note(command.in + ": only its colours are compared, not its alpha");
-  return without_alpha(image, command.compare.threads);
-}
-
 Problem problem_for(const CompareCommand& command, const Image& picture, Mask mask) {
   const ConvolverOptions& convolver = command.convolver;
   return {picture.width(),  picture.height(),       picture.channels(), picture.depth(),
@@ -124,7 +114,7 @@ std::vector<Comparison> measure_all(const CompareCommand& command) {
     line.clear();
   };
   if (!command.in.empty()) {
-    add(picture_read(command));
+    add(read_colours(command.in, command.read, "compared", command.compare.threads));
     return comparisons;
   }
   for (const Depth depth : command.depths) convolver.check_border_value(depth);
@@ -172,6 +162,16 @@ std::string text_of(const std::string& path) {
 }
 
 }  // namespace
+
+Image read_colours(const std::string& path, const ReadOptions& read, const std::string& done,
+                   int threads) {
+  std::vector<std::string> warnings;
+  Image image = read_image(path, read, &warnings);
+  for (const std::string& warning : warnings) log_warning(warning);
+  if (!image.has_alpha()) return image;
+  log_note(path + ": its colours are " + done + " as if all were opaque, and its alpha is not");
+  return without_alpha(image, threads);
+}
 
 void CompareCommand::run() {
   check_outputs(*this);

@@ -1,11 +1,11 @@
 #include <unistd.h>
 
-#include <chrono>
 #include <new>
 
 #include "app/commands.hpp"
 #include "app/lab/commands.hpp"
 #include "src/auto/choice.hpp"
+#include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/terminal.hpp"
 #include "src/lab/try/gpu_program.hpp"
@@ -41,7 +41,7 @@ std::optional<GpuWish> gpu_of(const TryCommand& command, const Machine& machine,
 }
 
 void try_kernel(const TryCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const KernelFile kernel = read_kernel_file(command.kernel, command.launch);
   LessonWish wish = command.wish;
   if (!command.mask.empty()) wish.mask = load_mask(command.mask);
@@ -49,9 +49,8 @@ void try_kernel(const TryCommand& command) {
   const std::optional<GpuWish> gpu = gpu_of(command, this_machine(), remark);
   LessonVerdict verdict = judge(kernel, wish, gpu);
   if (!remark.empty()) verdict.remarks.push_back({"no_gpu", 0, remark});
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (command.json)
-    print_result(verdict_json(kernel, verdict, spent.count()));
+    print_result(verdict_json(kernel, verdict, ms_since(start) / 1e3));
   else
     print_text(verdict_text(kernel, verdict, terminal_width(STDOUT_FILENO)));
   if (!verdict.is_right()) throw IoError(verdict_failure(kernel, verdict));

@@ -1,6 +1,5 @@
 #include "kernels/backend/devices.hpp"
 
-#include "kernels/backend/device_pools.hpp"
 #include "kernels/backend/device_queue.hpp"
 
 namespace convfilt {
@@ -66,31 +65,6 @@ std::byte* DeviceQueue::reserve(std::size_t) {
 }
 void DeviceQueue::release() {}
 void DeviceQueue::synchronize() const {}
-
-struct DevicePools::State {};
-bool DevicePools::are_supported(int) noexcept {
-  return false;
-}
-DevicePools::DevicePools(int) {
-  throw DeviceError(cuda_devices().missing);
-}
-DevicePools::~DevicePools() = default;
-void* DevicePools::take_memory(std::size_t, void*) noexcept {
-  return nullptr;
-}
-bool DevicePools::give_memory(void*, void*) noexcept {
-  return false;
-}
-bool DevicePools::was_short() noexcept {
-  return false;
-}
-void DevicePools::release() noexcept {}
-void* DevicePools::take_pinned(std::size_t) noexcept {
-  return nullptr;
-}
-bool DevicePools::give_pinned(void*, void*) noexcept {
-  return false;
-}
 
 #endif
 

@@ -216,7 +216,7 @@ std::string arithmetic_refuses(const Problem& problem) {
   return exact_in_integers(problem.mask) || fits_u8(problem.mask, 0) ? "" : kTooLargeForU8;
 }
 
-std::string transform_refuses(const Problem& problem) {
+std::string transform_refuses(const Problem& problem, const Tuning&) {
   // A float holds 24 bits. Below this limit the last bit of a sum is 1/16 of a step, of which
   // transforms may lose a few.
   constexpr double kLargestSum = 1 << 20;

@@ -102,7 +102,7 @@ inline std::string direct_refuses(const Problem& problem, const Tuning&) {
 }
 
 /// Why single precision cannot keep the transform family's bound, one step; empty when it can.
-std::string transform_refuses(const Problem& problem);
+std::string transform_refuses(const Problem& problem, const Tuning& = {});
 
 /// The border value as a sample. At integer depths it is rounded and saturated.
 template <class T>

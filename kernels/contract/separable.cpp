@@ -282,7 +282,7 @@ template SeparableMask<std::uint8_t> prepare_separable(const Mask&);
 template SeparableMask<std::uint16_t> prepare_separable(const Mask&);
 template SeparableMask<float> prepare_separable(const Mask&);
 
-std::string separable_refuses(const Problem& problem) {
+std::string separable_refuses(const Problem& problem, const Tuning&) {
   if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
   return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::string {
     const auto outcome = outcome_of<T>(problem.mask);

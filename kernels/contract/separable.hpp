@@ -75,7 +75,7 @@ template <class T>
 SeparableMask<T> prepare_separable(const Mask& mask);
 
 /// Why the problem is not separable; empty when it is.
-std::string separable_refuses(const Problem& problem);
+std::string separable_refuses(const Problem& problem, const Tuning& = {});
 
 /// Multiply-adds for a sample: a row and a column for each term. It is 0 where the rank is above 3.
 int separable_taps(const Problem& problem);

@@ -271,10 +271,6 @@ Geometry geometry(const Problem& p, const Tuning&) {
   });
 }
 
-std::string refuses(const Problem& problem, const Tuning&) {
-  return separable_refuses(problem);
-}
-
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   return with_depth(problem.depth, [&]<class T>(TypeTag<T>) -> std::unique_ptr<Plan> {
     const auto mask = prepare_separable<T>(problem.mask);
@@ -298,7 +294,7 @@ extern const Strategy strategy{
     .name = "separable",
     .summary = "row and column pass in one kernel, for masks of rank 1 to 3",
     .family = Family::separable,
-    .refuses = refuses,
+    .refuses = separable_refuses,
     .make_plan = prepare,
     .geometry = geometry,
 };

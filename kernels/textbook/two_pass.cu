@@ -98,10 +98,6 @@ __global__ void column_kernel(PlaneView<const In> in, PlaneView<Out> out,
   }
 }
 
-std::string refuses(const Problem& problem, const Tuning&) {
-  return separable_refuses(problem);
-}
-
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   return make_separable_plan(problem, options, run_rows, run_columns);
 }
@@ -147,7 +143,7 @@ extern const Strategy strategy{
     .name = "two-pass",
     .summary = "row pass, then column pass, for masks of rank 1 to 3",
     .family = Family::separable,
-    .refuses = refuses,
+    .refuses = separable_refuses,
     .make_plan = prepare,
 };
 

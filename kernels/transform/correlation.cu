@@ -3,6 +3,7 @@
 
 #include "kernels/transform/correlation.hpp"
 
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/sums.hpp"
 #include "kernels/transform/grid.hpp"
 
@@ -10,6 +11,42 @@ namespace convfilt::CONVFILT_BACKEND::transform {
 namespace {
 
 constexpr InputLimits kLimits{1 << 17, 1 << 17};  // keep counts of blocks and rows within an int
+
+/// Where the first block's first sample lies in the input.
+struct Origin {
+  int x, y;
+};
+
+/// Loads blocks. `in` holds all planes, of `height` rows each, one below the other. So does the
+/// `out` of keep_kernel.
+template <class T, Border B>
+__global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
+                            Tiling tiling, int first, Origin origin, T ghost) {
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (col >= samples.width || row >= samples.height) return;
+  int tile = first + int(blockIdx.z);
+  const int top = tiling.plane_of(tile) * height;
+  const bool inside = col < tiling.columns && row < tiling.rows && top < in.height;
+  const int x = origin.x + tiling.x(tile) + col;
+  const int y = origin.y + tiling.y(tile) + row;
+  samples.row(int(blockIdx.z) * samples.height + row)[col] =
+      inside ? float(load<B>(in.rows(top, height), x, y, ghost)) : 0.0f;
+}
+
+template <class T>
+__global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, int height, Tiling tiling,
+                            int first, FloatFinish end) {
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int tile = first + int(blockIdx.z);
+  const int top = tiling.plane_of(tile) * height;
+  if (col >= tiling.kept_columns || row >= tiling.kept_rows || top >= out.height) return;
+  const int x = tiling.x(tile) + col;
+  const int y = tiling.y(tile) + row;
+  if (x >= out.width || y >= height) return;
+  finish(end, sums.row(int(blockIdx.z) * sums.height + row)[col], out.row(top + y)[x]);
+}
 
 __global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,7 +75,34 @@ std::vector<float> float_weights(const Mask& mask) {
 CorrelationPlan::CorrelationPlan(const Problem& problem, const PlanOptions& options)
     : DevicePlan(problem, options, kLimits) {}
 
-std::size_t CorrelationPlan::blocks_bytes(const Blocks& b) {
+void CorrelationPlan::filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                                    Shift shift) {
+  const int in_height = in.height / planes, out_height = out.height / planes;
+  const Tiling tiling = tiling_for(out.width, out_height);
+  const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
+  const FloatFinish end{1, float(problem_.mask.offset)};
+  with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
+    for (int first = 0; first < tiling.tiles() * planes; first += blocks_.batch) {
+      with_border(problem_.border, [&](auto border) {
+        launch_over(blocks_.columns, blocks_.rows, blocks_.batch, stream_, load_kernel<T, border()>,
+                    in.view<const T>(), in_height, samples(), tiling, first, origin,
+                    ghost_sample<T>(problem_));
+      });
+      correlate();
+      launch_over(tiling.kept_columns, tiling.kept_rows, blocks_.batch, stream_, keep_kernel<T>,
+                  samples(), out.view<T>(), out_height, tiling, first, end);
+    }
+  });
+}
+
+Blocks CorrelationPlan::blocks_for(int out_width, int out_height) const {
+  const Tiling tiling = tiling_for(out_width, out_height);
+  const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
+  return {one.columns, one.rows, batch_for(tiling, one.bytes())};
+}
+
+std::size_t CorrelationPlan::scratch_bytes(int, int out_width, int out_height) const {
+  const Blocks b = blocks_for(out_width, out_height);
   return b.bytes() + b.one().frequencies() * sizeof(Complex) +
          Fft::estimated_workspace(b.columns, b.rows, b.batch);
 }
@@ -47,8 +111,8 @@ Fft& CorrelationPlan::fft(const Blocks& b) {
   return ffts_.try_emplace(b, b.columns, b.rows, b.batch, stream_).first->second;
 }
 
-void CorrelationPlan::allocate_blocks(const Blocks& blocks) {
-  blocks_ = blocks;
+void CorrelationPlan::allocate_scratch(int, int out_width, int out_height) {
+  const Blocks blocks = blocks_ = blocks_for(out_width, out_height);
   hold(samples_, blocks.samples() * sizeof(float));
   hold(spectra_, blocks.frequencies() * sizeof(Complex));
   hold(mask_spectrum_, blocks.one().frequencies() * sizeof(Complex));

@@ -1,6 +1,5 @@
-/// A plan that correlates blocks of samples with the mask through Fourier transforms, for the
-/// strategies fft and overlap-save. A strategy loads samples into the blocks, calls correlate(),
-/// and ends the sums.
+/// A plan that correlates blocks of samples with the mask through Fourier transforms. The
+/// strategies fft and overlap-save say which blocks.
 #pragma once
 
 #include <map>
@@ -8,8 +7,11 @@
 
 #include "kernels/backend/libraries.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/transform/tiling.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::transform {
+
+using namespace convfilt::transform;
 
 /// Blocks of columns x rows samples, which follow each other without gaps. The number of columns is
 /// even.
@@ -36,12 +38,26 @@ class CorrelationPlan : public DevicePlan {
   CorrelationPlan(const Problem& problem, const PlanOptions& options);
 
  protected:
-  /// Device bytes of blocks, spectra, the mask's spectrum and the library's work area.
-  static std::size_t blocks_bytes(const Blocks& blocks);
+  /// The tiles of a plane of so many outputs. A block must be at least as large as the mask.
+  virtual Tiling tiling_for(int out_width, int out_height) const = 0;
 
-  /// Allocates blocks, and transforms the mask if the last blocks had another size. A block must be
-  /// at least as large as the mask.
-  void allocate_blocks(const Blocks& blocks);
+  /// How many blocks of all planes are transformed at a time, if one takes that many bytes.
+  virtual int batch_for(const Tiling& tiling, std::size_t block_bytes) const = 0;
+
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    filter_planes(in, out, 1, shift);
+  }
+  void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                     Shift shift) override;
+
+  /// Those of blocks, spectra, the mask's spectrum and the library's work area.
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override;
+
+  /// Allocates blocks, and transforms the mask if the last blocks had another size.
+  void allocate_scratch(int, int out_width, int out_height) override;
+
+ private:
+  Blocks blocks_for(int out_width, int out_height) const;
 
   /// Correlates every block with the mask cyclically. Sample (x, y) becomes the sum of weight(i,
   /// j) * sample(x + i, y + j).
@@ -51,12 +67,6 @@ class CorrelationPlan : public DevicePlan {
   PlaneView<float> samples() const {
     return view_of<float>(samples_, blocks_.columns, blocks_.rows);
   }
-  const Blocks& blocks() const { return blocks_; }
-
-  /// The end of a sum, which adds the mask's offset.
-  FloatFinish end() const { return {1, float(problem_.mask.offset)}; }
-
- private:
   Fft& fft(const Blocks& blocks);
   void transform_mask();
 

@@ -18,10 +18,8 @@
 //   A NaN or infinity in the picture spreads to every output.
 //   Siblings: overlap-save and overlap-add transform blocks, which stay in caches.
 
-#include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/sums.hpp"
+#include "kernels/transform/block_schedule.hpp"
 #include "kernels/transform/correlation.hpp"
-#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::fft {
 
@@ -29,77 +27,21 @@ using namespace convfilt::transform;
 using namespace CONVFILT_BACKEND::transform;
 namespace {
 
-/// The part of a buffer that is loaded, and where its first sample lies in the picture.
-struct Loaded {
-  int columns, rows, x, y;
-};
-
-/// Loads planes into blocks. `in` has planes of `height` rows, one below the other, and `samples`
-/// is the first block, which the others follow.
-template <class T, Border B>
-__global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
-                            Loaded loaded, T ghost) {
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (col >= samples.width || row >= samples.height) return;
-  const bool inside = col < loaded.columns && row < loaded.rows;
-  const int plane = int(blockIdx.z);
-  const auto one = in.rows(plane * height, height);
-  samples.row(plane * samples.height + row)[col] =
-      inside ? float(load<B>(one, loaded.x + col, loaded.y + row, ghost)) : 0.0f;
-}
-
 class FftPlan : public CorrelationPlan {
  public:
   using CorrelationPlan::CorrelationPlan;
 
  protected:
-  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    filter_planes(in, out, 1, shift);
-  }
-
-  // Filters all planes together where blocks were allocated for all, else one by one.
-  void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
-                     Shift shift) override {
-    const int batch = blocks().batch;
-    if (batch < planes) return CorrelationPlan::filter_planes(in, out, planes, shift);
+  Tiling tiling_for(int out_width, int out_height) const override {
     const Mask& mask = problem_.mask;
-    const int in_height = in.height / planes, out_height = out.height / planes;
-    const Loaded loaded{out.width + mask.width - 1, out_height + mask.height - 1,
-                        shift.x - mask.anchor_x, shift.y - mask.anchor_y};
-    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
-      with_border(problem_.border, [&](auto border) {
-        launch_over(blocks().columns, blocks().rows, batch, stream_, load_kernel<T, border()>,
-                    in.view<const T>(), in_height, samples(), loaded, ghost_sample<T>(problem_));
-      });
-      correlate();
-      for (int plane = 0; plane < planes; ++plane) {
-        const PlaneView<float> sums = samples().rows(plane * blocks().rows, blocks().rows);
-        finish_sums<T, float>(sums, out.part(plane, planes).template view<T>(), end(), stream_);
-      }
-    });
+    return {out_width + mask.width - 1, out_height + mask.height - 1, out_width, out_height, 1, 1};
   }
 
-  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
-    return blocks_bytes(size_for(out_width, out_height));
-  }
-
-  void allocate_scratch(int, int out_width, int out_height) override {
-    allocate_blocks(size_for(out_width, out_height));
-  }
-
- private:
-  Blocks size_for(int out_width, int out_height) const {
-    const Blocks one{good_fft_size(out_width + problem_.mask.width - 1),
-                     good_fft_rows(out_height + problem_.mask.height - 1), 1};
-    const bool together = one.bytes() * planes() <= kBatchBytes;
-    return {one.columns, one.rows, together ? planes() : 1};
+  /// All planes together where they are small.
+  int batch_for(const Tiling&, std::size_t block_bytes) const override {
+    return block_bytes * planes() <= kBatchBytes ? planes() : 1;
   }
 };
-
-std::string refuses(const Problem& problem, const Tuning&) {
-  return transform_refuses(problem);
-}
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   return std::make_unique<FftPlan>(problem, options);
@@ -111,7 +53,7 @@ extern const Strategy strategy{
     .name = "fft",
     .summary = "the whole picture through one Fourier transform",
     .family = Family::transform,
-    .refuses = refuses,
+    .refuses = transform_refuses,
     .make_plan = prepare,
     .needs = {.fft = true},
 };

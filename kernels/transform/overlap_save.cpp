@@ -184,10 +184,11 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
 }
 
 std::optional<Counts> overlap_save_block_counts(const Problem& problem, const Tuning& tuning,
-                                                const Geometry& g, const BlockPlace& place) {
+                                                const BlockPlace& place) {
   const Sides mask = first_part(problem.mask);
   if (!spatial(tuning) || mask.width < problem.mask.width || mask.height < problem.mask.height)
     return std::nullopt;
+  const Geometry g = overlap_save_geometry(problem, tuning);
   BlockFormula block(problem, g, place);
   for_each_sweep(g, g.in_columns, g.in_rows, [&](auto cell_of) {
     block.read(cell_of);

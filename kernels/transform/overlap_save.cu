@@ -18,9 +18,7 @@
 
 #include "kernels/transform/overlap_save.hpp"
 
-#include "kernels/contract/dispatch.hpp"
 #include "kernels/transform/correlation.hpp"
-#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::overlap_save {
 
@@ -32,102 +30,23 @@ std::unique_ptr<Plan> overlap_save_spatially(const Problem&, const PlanOptions&)
 
 namespace {
 
-/// Where the first block's first sample lies in the input.
-struct Origin {
-  int x, y;
-};
-
-/// Loads blocks. `in` holds all planes, of `height` rows each, one below the other. So does the
-/// `out` of keep_kernel.
-template <class T, Border B>
-__global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
-                            Tiling tiling, int first, Origin origin, T ghost) {
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (col >= samples.width || row >= samples.height) return;
-  int tile = first + int(blockIdx.z);
-  const int top = tiling.plane_of(tile) * height;
-  const bool inside = col < tiling.columns && row < tiling.rows && top < in.height;
-  const int x = origin.x + tiling.x(tile) + col;
-  const int y = origin.y + tiling.y(tile) + row;
-  samples.row(int(blockIdx.z) * samples.height + row)[col] =
-      inside ? float(load<B>(in.rows(top, height), x, y, ghost)) : 0.0f;
-}
-
-template <class T>
-__global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, int height, Tiling tiling,
-                            int first, FloatFinish end) {
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  int tile = first + int(blockIdx.z);
-  const int top = tiling.plane_of(tile) * height;
-  if (col >= tiling.kept_columns || row >= tiling.kept_rows || top >= out.height) return;
-  const int x = tiling.x(tile) + col;
-  const int y = tiling.y(tile) + row;
-  if (x >= out.width || y >= height) return;
-  finish(end, sums.row(int(blockIdx.z) * sums.height + row)[col], out.row(top + y)[x]);
-}
-
 class OverlapSavePlan : public CorrelationPlan {
  public:
   using CorrelationPlan::CorrelationPlan;
 
  protected:
-  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    filter_planes(in, out, 1, shift);
-  }
-
-  void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
-                     Shift shift) override {
-    const int in_height = in.height / planes, out_height = out.height / planes;
-    const Tiling tiling = tiling_for(out.width, out_height);
-    const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
-    with_depth(problem_.depth, [&]<class T>(TypeTag<T>) {
-      for (int first = 0; first < tiling.tiles() * planes; first += blocks().batch) {
-        with_border(problem_.border, [&](auto border) {
-          launch_over(blocks().columns, blocks().rows, blocks().batch, stream_,
-                      load_kernel<T, border()>, in.view<const T>(), in_height, samples(), tiling,
-                      first, origin, ghost_sample<T>(problem_));
-        });
-        correlate();
-        launch_over(tiling.kept_columns, tiling.kept_rows, blocks().batch, stream_, keep_kernel<T>,
-                    samples(), out.view<T>(), out_height, tiling, first, end());
-      }
-    });
-  }
-
-  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
-    return blocks_bytes(blocks_for(out_width, out_height));
-  }
-
-  void allocate_scratch(int, int out_width, int out_height) override {
-    allocate_blocks(blocks_for(out_width, out_height));
-  }
-
- private:
-  Tiling tiling_for(int out_width, int out_height) const {
+  Tiling tiling_for(int out_width, int out_height) const override {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  Blocks blocks_for(int out_width, int out_height) const {
-    const Tiling tiling = tiling_for(out_width, out_height);
-    const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
-    return {one.columns, one.rows, overlap_save_batch(tiling, planes(), one.bytes())};
+  int batch_for(const Tiling& tiling, std::size_t block_bytes) const override {
+    return overlap_save_batch(tiling, planes(), block_bytes);
   }
 };
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   if (options.tuning[Setting::domain] == kSpatial) return overlap_save_spatially(problem, options);
   return std::make_unique<OverlapSavePlan>(problem, options);
-}
-
-Geometry geometry(const Problem& problem, const Tuning& tuning) {
-  return overlap_save_geometry(problem, tuning);
-}
-
-std::optional<Counts> block_counts(const Problem& problem, const Tuning& tuning,
-                                   const BlockPlace& place) {
-  return overlap_save_block_counts(problem, tuning, geometry(problem, tuning), place);
 }
 
 }  // namespace
@@ -138,8 +57,8 @@ extern const Strategy strategy{
     .family = Family::transform,
     .refuses = overlap_save_refuses,
     .make_plan = prepare,
-    .geometry = geometry,
-    .block_counts = block_counts,
+    .geometry = overlap_save_geometry,
+    .block_counts = overlap_save_block_counts,
     .needs = {.fft = true},
     .settings = {Setting::domain, Setting::block},
     .spatial_family = Family::direct,

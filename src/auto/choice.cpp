@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <optional>
 
@@ -251,9 +250,7 @@ std::string told(const Gpu& gpu) {
 std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   if (!gpu.profile) return ", without a profile";
   if (!ms) return ", no time of its kernels in " + told(gpu);
-  char text[64];
-  std::snprintf(text, sizeof text, ", some %.2g ms by ", *ms);
-  return text + told(gpu);
+  return with_format(", some %.2g ms by ", *ms) + told(gpu);
 }
 
 /// This lane's CUDA device.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -13,6 +12,7 @@
 #include "kernels/contract/separable.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -136,13 +136,6 @@ int channels_from(const Entry& entry) {
   return channels;
 }
 
-/// Times between sizes need two that differ.
-bool same_place(const CostCurve& one, const CostCurve& other) {
-  return one.strategy == other.strategy && one.depth == other.depth &&
-         one.channels == other.channels && one.kernel == other.kernel &&
-         one.pixels() == other.pixels();
-}
-
 CostCurve curve_from(const Entry& entry) {
   CostCurve curve;
   curve.strategy = entry.at("strategy").text();
@@ -168,7 +161,7 @@ std::vector<CostCurve> curves_from(const Entry& entry) {
   for (const Entry& item : entry.items()) {
     CostCurve curve = curve_from(item);
     for (std::size_t k = 0; k < curves.size(); ++k)
-      if (same_place(curves[k], curve))
+      if (curves[k].place() == curve.place())
         item.fail("is for what curves[" + std::to_string(k) + "] is for, and as many pixels");
     curves.push_back(std::move(curve));
   }
@@ -177,9 +170,7 @@ std::vector<CostCurve> curves_from(const Entry& entry) {
 
 /// Five digits are more than a measurement has.
 double rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.5g", value);
-  return std::strtod(text, nullptr);
+  return std::strtod(with_format("%.5g", value).c_str(), nullptr);
 }
 
 OrderedJson json_of(const CpuRates& cpu) {

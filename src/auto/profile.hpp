@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "kernels/strategy.hpp"
@@ -56,6 +57,8 @@ struct CostCurve {
   std::vector<CostPoint> points;  ///< by rising taps; one at least
 
   double pixels() const { return double(width) * height; }
+  /// No two curves of a profile have the same; times between sizes need two that differ.
+  auto place() const { return std::tuple(strategy, depth, channels, kernel, pixels()); }
 };
 
 /// The place of a profile.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/users_folder.hpp"
 
 namespace convfilt {
@@ -168,12 +168,9 @@ std::string told(const Profile& profile, const CudaDevice& device) {
     text += ", the nearest to this " + device.name + " (compute capability " +
             capability(profile.gpu->major, profile.gpu->minor) + " for " +
             capability(device.major, device.minor);
-    if (device.memory_rate > 0) {
-      char memory[64];
-      std::snprintf(memory, sizeof memory, ", memory of %.1f for %.1f TB/s",
-                    profile.gpu->copy_rate / 1e12, device.memory_rate / 1e12);
-      text += memory;
-    }
+    if (device.memory_rate > 0)
+      text += with_format(", memory of %.1f for %.1f TB/s", profile.gpu->copy_rate / 1e12,
+                          device.memory_rate / 1e12);
     text += ")";
   }
   if (profile.origin == Origin::shipped || profile.version == CONVFILT_VERSION) return text;

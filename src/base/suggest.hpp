@@ -1,8 +1,9 @@
-/// Words of messages: suggestions for misspelt ones, lists and plurals.
+/// Words of messages: suggestions for misspelt ones, lists, plurals and numbers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,14 @@ std::string lower_case(std::string text);
 /// "144 rows", "1 row".
 inline std::string plural(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Values in that format of printf(), up to 127 letters.
+template <class... Values>
+std::string with_format(const char* format, Values... values) {
+  char text[128];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
 }
 
 }  // namespace convfilt

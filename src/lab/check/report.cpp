@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "src/base/suggest.hpp"
@@ -20,9 +19,7 @@ constexpr const char* kRanges[] = {"not limited",         "clamped",
                                    "added to the middle", "half of it added to the middle"};
 
 std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return with_format("%.6g", value);
 }
 
 std::string place_text(int x, int y) {

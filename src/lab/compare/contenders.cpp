@@ -57,8 +57,7 @@ Contender parse_contender(std::string_view text, const Machine& machine) {
                        in_quotes(":" + std::string(rest)));
     return contender;
   }
-  for (const Strategy* strategy : machine.strategies)
-    if (strategy->name == name) contender.strategy = strategy;
+  contender.strategy = machine.find(name);
   if (!contender.strategy && name.find('=') != name.npos)
     throw UsageError("--strategies: " + in_quotes(name) +
                      " stands where a strategy should; join a strategy's settings with ':', as in "

@@ -35,21 +35,15 @@ double share_that_differs(const Image& a, int at, const Image& b, int other_at, 
 
 }  // namespace
 
-Crop::Crop(const Setup& setup, int width, int height)
+Crop::Crop(const Setup& setup, const Problem& problem)
     : setup_(setup),
-      problem_(setup.problem),
-      picture_(setup.picture.part((problem_.width - width) / 2, (problem_.height - height) / 2,
-                                  width, height)) {
-  problem_.width = width;
-  problem_.height = height;
-}
+      problem_(problem),
+      picture_(setup.picture.part((setup.problem.width - problem.width) / 2,
+                                  (setup.problem.height - problem.height) / 2, problem.width,
+                                  problem.height)) {}
 
 Image Crop::blank_result() const {
   return Image(problem_.out_width(), problem_.out_height(), problem_.channels, problem_.depth);
-}
-
-double Crop::outputs() const {
-  return double(problem_.out_width()) * problem_.out_height() * problem_.channels;
 }
 
 std::size_t Crop::bytes() const {
@@ -86,9 +80,8 @@ Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
 
 const Crop::Reference& Crop::reference(std::string_view name, Family family) {
   const auto [known, is_new] = references_.try_emplace(name);
-  if (is_new)
-    for (const Strategy* strategy : setup_.machine.strategies)
-      if (strategy->name == name) known->second = make_reference(*strategy, family);
+  const Strategy* const strategy = setup_.machine.find(name);
+  if (is_new && strategy) known->second = make_reference(*strategy, family);
   return known->second;
 }
 
@@ -120,25 +113,19 @@ Accuracy Crop::judge(const Image& result, Family family) {
 
 Bench::Bench(const Setup& setup) : Setup(setup) {
   Problem crop = problem;
-  const auto add = [&](int width, int height) {
-    crop.width = width;
-    crop.height = height;
-    sizes_.push_back(
-        {width, height, double(crop.out_width()) * crop.out_height() * problem.channels});
-  };
   const bool valid = problem.mode == Mode::valid;
   for (const int side : kSides) {
-    const int width = std::min(problem.width, side + (valid ? problem.mask.width - 1 : 0));
-    const int height = std::min(problem.height, side + (valid ? problem.mask.height - 1 : 0));
-    if (width == problem.width && height == problem.height) break;
-    add(width, height);
+    crop.width = std::min(problem.width, side + (valid ? problem.mask.width - 1 : 0));
+    crop.height = std::min(problem.height, side + (valid ? problem.mask.height - 1 : 0));
+    if (crop.width == problem.width && crop.height == problem.height) break;
+    sizes_.push_back(crop);
   }
-  add(problem.width, problem.height);
+  sizes_.push_back(problem);
 }
 
-Crop& Bench::crop(const CropSize& size) {
+Crop& Bench::crop(const Problem& size) {
   auto& crop = crops_[{size.width, size.height}];
-  if (!crop) crop = std::make_unique<Crop>(*this, size.width, size.height);
+  if (!crop) crop = std::make_unique<Crop>(*this, size);
   return *crop;
 }
 

@@ -25,12 +25,17 @@ struct Setup {
   int threads() const { return useful_threads(options.threads, machine); }
 };
 
+/// Samples of the result.
+inline double outputs_of(const Problem& problem) {
+  return double(problem.out_width()) * problem.out_height() * problem.channels;
+}
+
 /// A part of the picture with its problem. It computes the real-valued result when first asked to
 /// judge.
 class Crop {
  public:
-  /// The part of that size in the picture's middle.
-  Crop(const Setup& setup, int width, int height);
+  /// The part of that problem's size in the picture's middle.
+  Crop(const Setup& setup, const Problem& problem);
 
   const Problem& problem() const { return problem_; }
   PictureView<const std::byte> in() const { return picture_.view(); }
@@ -38,7 +43,7 @@ class Crop {
   /// A result, not initialised.
   Image blank_result() const;
 
-  double outputs() const;  ///< samples of the result
+  double outputs() const { return outputs_of(problem_); }
   std::size_t bytes()
       const;  ///< half of what picture and result take, which is what a copy moves each way
 
@@ -67,27 +72,21 @@ class Crop {
   std::map<std::string_view, Reference> references_;  ///< by strategy
 };
 
-/// How large a crop of the picture is.
-struct CropSize {
-  int width = 0, height = 0;  ///< in pixels
-  double outputs = 0;         ///< samples of its result
-};
-
 /// A setup and its crops by size: the whole picture and crops from its middle.
 class Bench : public Setup {
  public:
   explicit Bench(const Setup& setup);
 
-  /// The crops' sizes, the smallest first and the whole picture last. Whole tiles fill the results
-  /// of all but the whole.
-  const std::vector<CropSize>& sizes() const { return sizes_; }
+  /// The crops' problems, the smallest first and the whole picture last. Whole tiles fill the
+  /// results of all but the whole.
+  const std::vector<Problem>& sizes() const { return sizes_; }
 
   /// The crop of one of sizes().
-  Crop& crop(const CropSize& size);
+  Crop& crop(const Problem& size);
   Crop& whole() { return crop(sizes_.back()); }
 
  private:
-  std::vector<CropSize> sizes_;
+  std::vector<Problem> sizes_;
   std::map<std::pair<int, int>, std::unique_ptr<Crop>> crops_;
 };
 

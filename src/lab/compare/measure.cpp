@@ -104,7 +104,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
     const std::vector<Location> there = locations_for(*contender.strategy, wanted, machine);
     if (there.front().kind == DeviceKind::emulator) emulated.push_back(contender);
   }
-  const CropSize counted = emulated_crop(bench, emulated);
+  const Problem counted = emulated_crop(bench, emulated);
   for (const Contender& contender : contenders) {
     for (const Location& location : locations_for(*contender.strategy, wanted, machine)) {
       progress(name_of(contender) + " on " + name_of(location));

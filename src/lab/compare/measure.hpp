@@ -22,11 +22,11 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
 
 /// The crop on which all these are counted in the emulator, since counts on crops of different
 /// size cannot be compared: their edges weigh differently. By estimate patience allows it to each.
-CropSize emulated_crop(const Bench& bench, const std::vector<Contender>& contenders);
+Problem emulated_crop(const Bench& bench, const std::vector<Contender>& contenders);
 
 /// Runs the contender there, on `crop` or else on as large a crop of the picture as patience
 /// allows. A refusal or a failure is told in the row.
 Row measure_row(Bench& bench, const Contender& contender, const Location& location,
-                const CropSize* crop = nullptr);
+                const Problem* crop = nullptr);
 
 }  // namespace convfilt

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/base/terminal.hpp"
 
@@ -24,9 +24,7 @@ constexpr std::string_view kColours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79
 
 /// Numbers as gnuplot reads them.
 std::string plain(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  return with_format("%.9g", value);
 }
 
 // Places on a page, from points to gnuplot's shares of it.
@@ -207,36 +205,6 @@ std::string panel(const Group& group, const Comparison& comparison, bool labelle
          "unset label\n";  // the labels of the whole drawing have been drawn by now
 }
 
-Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
-  std::vector<Group> groups;
-  for (const Quantity& quantity : kQuantities)
-    if (const Group group(quantity, comparisons); !group.bars.empty()) groups.push_back(group);
-  if (groups.empty())
-    throw IoError("there is nothing to draw: no strategy was measured; see the table");
-  const int gutter = std::ranges::max(groups, {}, &Group::gutter).gutter;
-  const std::size_t columns = std::min(kPanelsAcross, comparisons.size());
-  const std::size_t lines = (comparisons.size() + columns - 1) / columns;
-  // The title needs room, however few the panels.
-  PlotSize page{std::max(720, gutter + int(columns) * (kPanel + kGap) - kGap + kRight),
-                kTitle + kLegend};
-  const int width = (page.width - gutter - kRight + kGap) / int(columns) - kGap;
-  for (const Group& group : groups) page.height += int(lines) * group.height();
-  std::string script =
-      "set multiplot\n" + title_script(comparisons, head, page) + legend(groups, page, gutter);
-  int top = kTitle;
-  for (const Group& group : groups) {
-    for (std::size_t k = 0; k < comparisons.size(); ++k) {
-      const std::size_t column = k % columns;
-      const int left = gutter + int(column) * (width + kGap);
-      script +=
-          margins(page, left, top + kAbovePanel, left + width, top + group.height() - kBelowPanel) +
-          panel(group, comparisons[k], column == 0);
-      if (column + 1 == columns || k + 1 == comparisons.size()) top += group.height();
-    }
-  }
-  return {script + "unset multiplot\n", page};
-}
-
 }  // namespace bars
 
 /// The roofline of Williams, Waterman and Patterson (2009): how much a device can compute in a
@@ -388,7 +356,47 @@ std::string axis_label(DeviceKind kind, bool marked) {
   return "set xlabel 'operations (2 a tap) " + what + "'\n";
 }
 
-Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
+}  // namespace roofline
+
+}  // namespace
+
+std::string_view name_of(PlotKind kind) {
+  return kind == PlotKind::bars ? "bars" : "roofline";
+}
+
+Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
+  using namespace bars;
+  std::vector<Group> groups;
+  for (const Quantity& quantity : kQuantities)
+    if (const Group group(quantity, comparisons); !group.bars.empty()) groups.push_back(group);
+  if (groups.empty())
+    throw IoError("there is nothing to draw: no strategy was measured; see the table");
+  const int gutter = std::ranges::max(groups, {}, &Group::gutter).gutter;
+  const std::size_t columns = std::min(kPanelsAcross, comparisons.size());
+  const std::size_t lines = (comparisons.size() + columns - 1) / columns;
+  // The title needs room, however few the panels.
+  PlotSize page{std::max(720, gutter + int(columns) * (kPanel + kGap) - kGap + kRight),
+                kTitle + kLegend};
+  const int width = (page.width - gutter - kRight + kGap) / int(columns) - kGap;
+  for (const Group& group : groups) page.height += int(lines) * group.height();
+  std::string script =
+      "set multiplot\n" + title_script(comparisons, head, page) + legend(groups, page, gutter);
+  int top = kTitle;
+  for (const Group& group : groups) {
+    for (std::size_t k = 0; k < comparisons.size(); ++k) {
+      const std::size_t column = k % columns;
+      const int left = gutter + int(column) * (width + kGap);
+      script +=
+          margins(page, left, top + kAbovePanel, left + width, top + group.height() - kBelowPanel) +
+          panel(group, comparisons[k], column == 0);
+      if (column + 1 == columns || k + 1 == comparisons.size()) top += group.height();
+    }
+  }
+  return {script + "unset multiplot\n", page};
+}
+
+Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
+  using namespace roofline;
   const std::vector<Device> devices = devices_of(comparisons);
   if (devices.empty())
     throw IoError(
@@ -417,22 +425,6 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
     top += kPanelHeight;
   }
   return {script + "unset multiplot\n", page};
-}
-
-}  // namespace roofline
-
-}  // namespace
-
-std::string_view name_of(PlotKind kind) {
-  return kind == PlotKind::bars ? "bars" : "roofline";
-}
-
-Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return bars::draw(comparisons, head);
-}
-
-Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return roofline::draw(comparisons, head);
 }
 
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,

@@ -96,17 +96,13 @@ std::string title_of(const Problem& problem) {
 using Group = std::vector<const Comparison*>;
 
 std::vector<Group> groups_of(std::span<const Comparison> comparisons) {
-  std::vector<std::string> titles;
   std::vector<Group> groups;
   for (const Comparison& comparison : comparisons) {
-    const std::string title = title_of(comparison.problem);
-    const auto found = std::find(titles.begin(), titles.end(), title);
-    if (found == titles.end()) {
-      titles.push_back(title);
-      groups.push_back({&comparison});
-    } else {
-      groups[std::size_t(found - titles.begin())].push_back(&comparison);
-    }
+    auto found = std::ranges::find(groups, title_of(comparison.problem), [](const Group& group) {
+      return title_of(group.front()->problem);
+    });
+    if (found == groups.end()) found = groups.insert(found, Group());
+    found->push_back(&comparison);
   }
   return groups;
 }

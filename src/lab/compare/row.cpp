@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>
 
 #include "src/auto/choice.hpp"
+#include "src/base/clock.hpp"
 #include "src/base/suggest.hpp"
 #include "src/lab/compare/measure.hpp"
 #include "src/lab/explain/count_reads.hpp"
@@ -55,9 +55,9 @@ Counted counted_of(const Counts& counts, double outputs, double taps, bool by_li
 
 /// The largest of the sizes that stays within the budget where an output costs so much; at least
 /// the first.
-const CropSize& largest_within(const std::vector<CropSize>& sizes, double budget, double cost) {
-  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), [&](const CropSize& size) {
-    return cost * size.outputs <= budget;
+const Problem& largest_within(const std::vector<Problem>& sizes, double budget, double cost) {
+  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), [&](const Problem& size) {
+    return cost * outputs_of(size) <= budget;
   });
   return last == sizes.rend() ? sizes.front() : *last;
 }
@@ -79,9 +79,9 @@ class Trial {
       : bench_(bench), contender_(contender), location_(location) {}
 
   /// Runs on `crop`, or else on as large a crop as patience allows; on a GPU that is the whole.
-  void run(const CropSize* crop) {
+  void run(const Problem* crop) {
     const double budget = budget_ms(bench_, location_.kind);
-    const std::vector<CropSize>& sizes = bench_.sizes();
+    const std::vector<Problem>& sizes = bench_.sizes();
     const Workload work = workload_of(bench_, contender_);
     const double in_emulator = 1e3 * emulator_seconds(work, bench_.threads());
     if (location_.kind == DeviceKind::emulator) check_patience(in_emulator);
@@ -89,14 +89,16 @@ class Trial {
     check_patience(1e3 * cpu_seconds(work, bench_.threads(), cpu_rates(bench_.machine)));
     // A kernel's source in plain loops is about as slow on the CPU as in the emulator. Runs on
     // smaller crops find the largest, since what a strategy costs is not known beforehand.
-    CropSize size = largest_within(sizes, kProbeMs, in_emulator / sizes.back().outputs);
+    Problem size = largest_within(sizes, kProbeMs, in_emulator / outputs_of(sizes.back()));
     for (;;) {
       run_on(size);
-      const CropSize& larger = largest_within(sizes, budget / (1 + kLeastRuns), ms_ / size.outputs);
-      if (larger.outputs <= size.outputs) return;
+      const Problem& larger =
+          largest_within(sizes, budget / (1 + kLeastRuns), ms_ / outputs_of(size));
+      if (outputs_of(larger) <= outputs_of(size)) return;
       // The rate of a small crop says little about one much larger.
-      const CropSize& step = largest_within(sizes, kLargestStep * size.outputs, 1);
-      size = step.outputs > size.outputs && step.outputs < larger.outputs ? step : larger;
+      const Problem& step = largest_within(sizes, kLargestStep * outputs_of(size), 1);
+      size = outputs_of(step) > outputs_of(size) && outputs_of(step) < outputs_of(larger) ? step
+                                                                                          : larger;
     }
   }
 
@@ -167,7 +169,7 @@ class Trial {
   }
 
  private:
-  void run_on(const CropSize& size) {
+  void run_on(const Problem& size) {
     crop_ = &bench_.crop(size);
     PlanOptions how;
     how.device = location_.ordinal;
@@ -176,10 +178,9 @@ class Trial {
     how.tuning = contender_.tuning;
     plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind, how);
     result_ = crop_->blank_result();
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     timing_ = run_again();
-    ms_ =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    ms_ = ms_since(start);
   }
 
   Timing run_again() { return plan_->run(crop_->in(), result_.view()); }
@@ -187,7 +188,8 @@ class Trial {
   /// Throws where the smallest crop would take too long, if the whole picture took so many
   /// milliseconds.
   void check_patience(double whole_ms) const {
-    const double ms = whole_ms * bench_.sizes().front().outputs / bench_.sizes().back().outputs;
+    const double ms =
+        whole_ms * outputs_of(bench_.sizes().front()) / outputs_of(bench_.sizes().back());
     if (ms > kPatienceMs)
       throw std::runtime_error("too slow here: some " + std::to_string(int(ms / 1e3)) +
                                " s for the smallest piece of the picture");
@@ -243,17 +245,17 @@ std::string why_not_there(const Strategy& strategy, const Location& location,
 
 }  // namespace
 
-CropSize emulated_crop(const Bench& bench, const std::vector<Contender>& contenders) {
+Problem emulated_crop(const Bench& bench, const std::vector<Contender>& contenders) {
   double seconds = 0;
   for (const Contender& contender : contenders)
     if (contender.strategy->refusal(bench.problem, contender.tuning).empty())
       seconds = std::max(seconds, emulator_seconds(workload_of(bench, contender), bench.threads()));
   return largest_within(bench.sizes(), budget_ms(bench, DeviceKind::emulator),
-                        1e3 * seconds / bench.sizes().back().outputs);
+                        1e3 * seconds / outputs_of(bench.sizes().back()));
 }
 
 Row measure_row(Bench& bench, const Contender& contender, const Location& location,
-                const CropSize* crop) {
+                const Problem* crop) {
   const Strategy& strategy = *contender.strategy;
   Row row;
   row.contender = name_of(contender);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
+
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -18,9 +19,7 @@ int pattern_of(Fill fill) {
 }
 
 std::string plain(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return with_format("%.6g", value);
 }
 
 std::string point(double x, double y) {

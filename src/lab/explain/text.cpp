@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "src/base/suggest.hpp"
 #include "src/lab/explain/count_reads.hpp"
@@ -304,9 +303,7 @@ void write_picture(const Explanation& e, Lines& lines) {
 }  // namespace
 
 std::string short_number(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4f", value);
-  std::string number = text;
+  std::string number = with_format("%.4f", value);
   while (number.ends_with('0')) number.pop_back();
   if (number.ends_with('.')) number.pop_back();
   return number;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "src/lab/explain/text.hpp"
@@ -223,10 +222,8 @@ std::string shade(double share) {
   const auto channel = [&](int light, int dark) {
     return int(std::lround(light + share * (dark - light)));
   };
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", channel(0xf7, 0x5a), channel(0xfb, 0xa9),
-                channel(0xff, 0xdf));
-  return text;
+  return with_format("#%02x%02x%02x", channel(0xf7, 0x5a), channel(0xfb, 0xa9),
+                     channel(0xff, 0xdf));
 }
 
 /// "1 2 3 4 5 5 ... 5 4 3 2 1", with as many numbers as there is room for.

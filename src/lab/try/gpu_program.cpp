@@ -62,25 +62,15 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
                                       : "nvcc fails: " + printable_name(line));
 }
 
-std::vector<TrialRun> GpuProgram::run(const std::vector<Trial>& trials, double seconds) const {
-  std::vector<const Trial*> all;
-  for (const Trial& trial : trials) all.push_back(&trial);
-  return run_all(all, 0, seconds);
-}
-
-TrialRun GpuProgram::time(const Trial& trial, int repeats) const {
-  return run_all({&trial}, repeats, 60).front();
-}
-
-std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trials, int repeats,
-                                          double seconds) const {
+std::vector<TrialRun> GpuProgram::run(std::span<const Trial> trials, double seconds,
+                                      int repeats) const {
   const fs::path folder = folder_.path();
   const auto file = [&](const char* name, std::size_t i) {
     return (folder / (name + std::to_string(i))).string();
   };
   std::ofstream jobs(folder / "jobs");
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const Trial& trial = *trials[i];
+    const Trial& trial = trials[i];
     const BlockSides grid =
         kernel_.launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
     write_trial(kernel_, trial, file("data", i));
@@ -126,7 +116,7 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
       } else if (kind == "end") {
         const std::size_t i = runs.size();
         const std::string bytes = contents_of(file("out", i));
-        run.out.resize(trials[i]->outputs());
+        run.out.resize(trials[i].outputs());
         if (bytes.size() == run.out.size() * sizeof(float)) {
           std::memcpy(run.out.data(), bytes.data(), bytes.size());
         } else {

@@ -1,6 +1,7 @@
 /// A student's kernel as a program for a GPU, compiled by nvcc, which runs in a process of its own.
 #pragma once
 
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,18 +27,14 @@ class GpuProgram {
   GpuProgram(const KernelFile& kernel, const CudaDevice& device, const std::string& nvcc);
 
   /// Runs the kernel on each picture, for so long at most, since kernels on small pictures take no
-  /// time, and a process that opens a GPU takes up to some seconds. Where it crashes, the pictures
-  /// behind are tried by another process; where it does not end, they are left out, so that the
-  /// answer has fewer runs. Throws DeviceError where the device fails before the kernel runs.
-  std::vector<TrialRun> run(const std::vector<Trial>& trials, double seconds = 20) const;
-
-  /// Runs the kernel on one picture, then that many times more to time it.
-  TrialRun time(const Trial& trial, int repeats) const;
+  /// time, and a process that opens a GPU takes up to some seconds; then that many times more to
+  /// time it. Where it crashes, the pictures behind are tried by another process; where it does not
+  /// end, they are left out, so that the answer has fewer runs. Throws DeviceError where the device
+  /// fails before the kernel runs.
+  std::vector<TrialRun> run(std::span<const Trial> trials, double seconds = 20,
+                            int repeats = 0) const;
 
  private:
-  std::vector<TrialRun> run_all(const std::vector<const Trial*>& trials, int repeats,
-                                double seconds) const;
-
   KernelFile kernel_;
   CudaDevice device_;
   ScratchFolder folder_;

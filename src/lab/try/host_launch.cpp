@@ -84,6 +84,20 @@ Tokens declared_at(Tokens all, std::size_t name) {
 /// Thrown where the value of an expression is unknown.
 struct Unknown {};
 
+/// Puts a variable's value back at the end.
+template <class T>
+class Restored {
+ public:
+  explicit Restored(T& variable) : variable_(variable), before_(variable) {}
+  ~Restored() { variable_ = before_; }
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+
+ private:
+  T& variable_;
+  const T before_;
+};
+
 }  // namespace
 
 /// Computes expressions with some numbers. Throws Unknown.
@@ -91,25 +105,20 @@ class HostLaunch::Reader {
  public:
   Reader(const HostLaunch& launch, const Numbers& with) : launch_(launch), with_(with) {}
 
-  Number value_of(Tokens expression) {
+  Number value_of(Tokens expression) try {
     constexpr int kMostDepth = 60, kMostSteps = 10000;
-    const auto before = std::pair(all_, at_);
-    ++depth_;
-    try {
-      if (depth_ > kMostDepth || ++steps_ > kMostSteps) throw Unknown();
-      all_ = expression;
-      at_ = 0;
-      const Number number = condition();
-      if (at_ != all_.size()) throw Unknown();
-      --depth_;
-      std::tie(all_, at_) = before;
-      return number;
-    } catch (const Unknown&) {
-      --depth_;
-      std::tie(all_, at_) = before;
-      if (launch_.failed_.empty()) launch_.failed_ = text_of(expression);
-      throw;
-    }
+    const Restored all(all_);
+    const Restored at(at_);
+    const Restored depth(depth_);
+    if (++depth_ > kMostDepth || ++steps_ > kMostSteps) throw Unknown();
+    all_ = expression;
+    at_ = 0;
+    const Number number = condition();
+    if (at_ != all_.size()) throw Unknown();
+    return number;
+  } catch (const Unknown&) {
+    if (launch_.failed_.empty()) launch_.failed_ = text_of(expression);
+    throw;
   }
 
  private:
@@ -249,16 +258,14 @@ class HostLaunch::Reader {
     if (const auto found = launch_.numbers_.find(name); found != launch_.numbers_.end()) {
       // A name that stands for itself, as in n = n * 2, is not known.
       if (std::ranges::count(open_, name) > 0) throw Unknown();
+      const Restored open(open_);
+      const Restored parameters(parameters_);
       open_.push_back(name);
-      const auto* before = std::exchange(parameters_, nullptr);
-      std::optional<Number> number;
+      parameters_ = nullptr;
       try {
-        number = as(value_of(found->second.value), found->second.type);
+        return as(value_of(found->second.value), found->second.type);
       } catch (const Unknown&) {
       }
-      parameters_ = before;
-      open_.pop_back();
-      if (number) return *number;
     }
     if (given == with_.given.end()) throw Unknown();
     return {given->second, true};
@@ -312,15 +319,9 @@ class HostLaunch::Reader {
       if (whole.empty()) throw Unknown();
       parameters[whole.back().text] = as(numbers[i], whole.first(whole.size() - 1));
     }
-    const auto* before = std::exchange(parameters_, &parameters);
-    try {
-      const Number number = value_of(function.value);
-      parameters_ = before;
-      return as(number, function.type);
-    } catch (const Unknown&) {
-      parameters_ = before;
-      throw;
-    }
+    const Restored before(parameters_);
+    parameters_ = &parameters;
+    return as(value_of(function.value), function.type);
   }
 
   const HostLaunch& launch_;
@@ -439,11 +440,6 @@ bool HostLaunch::has_ceil(std::size_t axis) const {
 std::size_t HostLaunch::grid_at() const {
   const std::vector<Tokens> parts = components_of(sizes_[0]);
   return parts.empty() || parts[0].empty() ? at : parts[0][0].at;
-}
-
-void HostLaunch::exchange() {
-  std::swap(sizes_[0], sizes_[1]);
-  is_exchanged = true;
 }
 
 std::shared_ptr<HostLaunch> HostLaunch::find(std::shared_ptr<const Code> code,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/lab/try/tokens.hpp"
@@ -69,7 +70,10 @@ class HostLaunch {
   std::size_t grid_at() const;
 
   /// The launch says <<<block, grid>>>: takes the second for the grid from now on.
-  void exchange();
+  void exchange() {
+    std::swap(sizes_[0], sizes_[1]);
+    is_exchanged = true;
+  }
   bool is_exchanged = false;
 
  private:

@@ -29,10 +29,10 @@ struct Size {
   int width = 1, height = 1, depth = 1;
 };
 
-/// A picture with so many outputs.
+/// A picture with so many outputs, as far as it has such sides.
 Trial make_trial(const Size& size, const Mask& mask, const LessonTask& task, double largest = 1) {
-  Trial trial{size.width, size.height, {}, mask};
-  trial.depth = size.depth;
+  Trial trial{size.width, task.dimensions < 2 ? 1 : size.height, {}, mask};
+  trial.depth = task.dimensions < 3 ? 1 : size.depth;
   trial.mask_depth = task.dimensions == 3 ? mask.height / mask.width : 1;
   trial.channels = task.channels;
   trial.is_valid = task.is_valid;
@@ -61,9 +61,7 @@ Size tile_of(const LaunchSize& launch, const LessonTask& task) {
 }
 
 double taps_of(const LaunchSize& launch, const Mask& mask) {
-  return double(launch.outputs.width) *
-         double(std::max<std::int64_t>(launch.outputs.height, 1) * launch.outputs.depth) *
-         double(mask.weights.size());
+  return double(launch.outputs.count()) * double(mask.weights.size());
 }
 
 /// Whether pictures of some blocks take long, since a thread computes many outputs under a large
@@ -84,10 +82,8 @@ Size counted_size(const LaunchSize& launch, const Mask& mask, const LessonTask& 
   };
   const int rows = is_slow(launch, mask) ? 2 * h + 1 : 3 * h;
   return {(side(w, mask.width) + kLine - 1) / kLine * kLine,
-          task.dimensions == 1   ? 1
-          : task.dimensions == 2 ? std::max(side(h, mask.height), rows)
-                                 : side(h, mask.width),
-          task.dimensions == 3 ? side(int(launch.outputs.depth), mask.width) : 1};
+          task.dimensions == 3 ? side(h, mask.width) : std::max(side(h, mask.height), rows),
+          side(int(launch.outputs.depth), mask.width)};
 }
 
 /// The sizes at which kernels go wrong: some tiles, one pixel, one less and one more than a tile,
@@ -106,10 +102,6 @@ std::vector<Size> sizes_for(const LaunchSize& launch, bool is_slow, const Lesson
   if (is_slow)
     sizes = {{w + 5, h + 3, d + 1},      {1, 1, 1},    {w, h, d}, {w + 1, 3, 2},
              {std::max(1, w - 1), 5, 1}, {5, h + 1, d}};
-  for (Size& size : sizes) {
-    if (task.dimensions < 2) size.height = 1;
-    if (task.dimensions < 3) size.depth = 1;
-  }
   return sizes;
 }
 
@@ -144,11 +136,7 @@ std::vector<Trial> launch_trials(const KernelFile& kernel, const Mask& mask,
   std::vector<Size> sizes = {{more * w + 1, h + 1, d + 1}, {w + 1, more * h + 1, d + 1}};
   if (names[0] == names[1] && !names[0].empty()) sizes = {{side, side, d + 1}};
   std::vector<Trial> trials;
-  for (Size& size : sizes) {
-    if (task.dimensions < 2) size.height = 1;
-    if (task.dimensions < 3) size.depth = 1;
-    trials.push_back(make_trial(size, mask, task));
-  }
+  for (const Size& size : sizes) trials.push_back(make_trial(size, mask, task));
   return trials;
 }
 
@@ -285,11 +273,6 @@ std::vector<Guess> all_guesses(const KernelFile& kernel, const MaskRoom& room,
   return all;
 }
 
-std::string at_place(int x, int y, int z, bool has_z) {
-  return "(" + std::to_string(x) + ", " + std::to_string(y) +
-         (has_z ? ", " + std::to_string(z) : "") + ")";
-}
-
 std::string thread_at(const LessonFinding::ThreadPosition& place) {
   const bool has_z = place.block_z > 0 || place.thread_z > 0;
   return "thread " + at_place(place.thread_x, place.thread_y, place.thread_z, has_z) +
@@ -408,7 +391,7 @@ bool has_inside(const Trial& trial, const LaunchSize& launch) {
   const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
   for (const std::int64_t blocks : {grid.width, grid.height, grid.depth})
     if (blocks == 2) return false;
-  return grid.width * grid.height * grid.depth > 1;
+  return grid.count() > 1;
 }
 
 /// Whether a thread is one of those that blocks have beyond their outputs, wherever these begin.
@@ -706,19 +689,15 @@ class Judgement {
   LessonScore score() {
     std::ranges::stable_sort(score_.faults, {},
                              [](const auto& fault) { return weight_of(fault.kind); });
-    const auto cause = std::ranges::find_if(
-        pixels_, [](const LessonSentence& sentence) { return sentence.is_cause; });
-    const auto has_fault = [&](const std::string& kind) {
-      return std::ranges::any_of(score_.faults,
-                                 [&](const LessonSentence& fault) { return fault.kind == kind; });
+    const auto cause = std::ranges::find(pixels_, true, &LessonSentence::is_cause);
+    const auto has_one = [&](Meaning meaning) {
+      return std::ranges::any_of(
+          score_.faults, [&](const auto& fault) { return fault_kind(fault.kind).is(meaning); });
     };
-    const bool is_told =
-        cause == pixels_.end() ||
-        (cause->kind != "transposed_tile" &&
-         std::ranges::any_of(
-             score_.faults,
-             [](auto& fault) { return fault_kind(fault.kind).is(is_cause_itself); })) ||
-        (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
+    const bool is_told = cause == pixels_.end() ||
+                         (cause->kind != "transposed_tile" && has_one(is_cause_itself)) ||
+                         (cause->kind == "ghost_cells" &&
+                          (score_.has_fault("outside_read") || score_.has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
       for (const LessonSentence& fault : score_.faults)
@@ -728,10 +707,7 @@ class Judgement {
       const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
       if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
       score_.faults.insert(score_.faults.begin(), *cause);
-    } else if (std::ranges::none_of(
-                   score_.faults,
-                   [](auto& fault) { return fault_kind(fault.kind).is(explains_pixels); }) &&
-               !pixels_.empty()) {
+    } else if (!has_one(explains_pixels) && !pixels_.empty()) {
       // A fault in memory says more than the wrong outputs that it causes.
       add_once(score_.faults, pixels_.front());
     }
@@ -816,6 +792,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
                          const LessonWish& how, bool is_right,
                          std::vector<LessonSentence>& remarks) {
   constexpr int kRepeats = 51;
+  constexpr double kSeconds = 60;  // of the timed runs
   const GpuProgram program(kernel, wish.device, wish.nvcc);
   LessonOnGpu gpu;
   gpu.device = wish.device.name;
@@ -829,7 +806,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
                     : task.dimensions == 2 ? Size{4096, 4096}
                                            : Size{256, 256, 256};
   const Trial large = make_trial(size, trials.front().mask, task);
-  const TrialRun run = program.time(large, kRepeats);
+  const TrialRun run = program.run({&large, 1}, kSeconds, kRepeats).front();
   if (run.end == TrialRun::End::too_long) {
     add_once(remarks, {"slow", 0, "it takes too long to be timed on the GPU" + in_picture(large)});
     return gpu;
@@ -1022,6 +999,10 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
 
 }  // namespace
 
+bool LessonScore::has_fault(std::string_view kind) const {
+  return std::ranges::find(faults, kind, &LessonSentence::kind) != faults.end();
+}
+
 std::string mask_sides(const Mask& mask, const LessonTask& task) {
   return sides(mask.width, task.dimensions == 3 ? mask.width : mask.height) +
          (task.dimensions == 3 ? "x" + std::to_string(mask.width) : "");
@@ -1074,9 +1055,7 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
     const Size tile = tile_of(kernel.launch, verdict.task);
     const int side = 2 * std::max(tile.width, tile.height) + 5;
     const Trial square =
-        make_trial({side, tile.height > 1 || verdict.task.dimensions > 1 ? side : 1,
-                    verdict.task.dimensions > 2 ? 2 * tile.depth + 1 : 1},
-                   verdict.masks.front(), verdict.task, 1000);
+        make_trial({side, side, 2 * tile.depth + 1}, verdict.masks.front(), verdict.task, 1000);
     if (!is_slow(kernel.launch, verdict.masks.front()))
       judgement.explain(square, program->run(square));
   }

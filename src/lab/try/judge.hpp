@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/strategy.hpp"
@@ -28,6 +29,7 @@ struct LessonScore {
   bool has_not_a_number = false;  ///< among outputs, for a reason that nothing else tells
 
   bool is_right() const { return right == pictures; }
+  bool has_fault(std::string_view kind) const;
 };
 
 /// The verdict of a GPU on the kernel.

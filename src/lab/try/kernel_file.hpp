@@ -17,6 +17,9 @@ namespace convfilt {
 /// Columns, rows and planes.
 struct BlockSides : Extent {
   std::int64_t depth = 1;
+
+  /// Its cells, where a height of 0 stands for a single row.
+  std::int64_t count() const { return width * (height > 0 ? height : 1) * depth; }
 };
 
 /// How a kernel is launched: threads of a block, and the outputs that a block computes, which say

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <tuple>
 
 namespace convfilt {
-
-std::string with_format(const char* format, double number) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, number);
-  return text;
-}
 
 Oracle::Oracle(const Trial& trial, double absolute, double relative)
     : trial_(trial), absolute_(absolute), relative_(relative) {

@@ -40,9 +40,6 @@ struct Variant {
   enum class Order { own, by_height, by_width, other_channels } order = Order::own;
 };
 
-/// A number in that format of printf().
-std::string with_format(const char* format, double number);
-
 class Oracle {
  public:
   /// Outputs may differ by `absolute` + `relative` times what they should be, and by roundings.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -182,9 +183,9 @@ std::string against_launch(const Oracle& oracle, const TrialRun& run, const Laun
 
 }  // namespace
 
-std::string pixel(const Trial& trial, const Cell& cell) {
-  return "(" + std::to_string(cell.x) + ", " + std::to_string(cell.y) +
-         (trial.depth > 1 ? ", " + std::to_string(cell.z) : "") + ")";
+std::string at_place(int x, int y, int z, bool has_z) {
+  return "(" + std::to_string(x) + ", " + std::to_string(y) +
+         (has_z ? ", " + std::to_string(z) : "") + ")";
 }
 
 bool is_written(const TrialRun& run, std::size_t place) {
@@ -232,8 +233,8 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
     return std::ranges::all_of(wrong, is_there);
   };
   if (unwritten == all && all > 1) return {"unwritten", 0, "no output is written at all"};
+  const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
   if (unwritten == wrong.size()) {
-    const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
     const auto is_beyond = [&](const Cell& cell) {
       return cell.x >= grid.height * w || cell.y >= grid.width * h;
     };
@@ -265,7 +266,6 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
 
   // A few outputs may be anything by chance.
   constexpr std::size_t kFew = 9;
-  const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
   // Whether the cell lies in a block that has neighbours on all sides.
   const auto is_inside = [&](const Cell& cell) {
     return cell.x >= w && cell.x / w + 1 < grid.width && cell.y >= h &&

@@ -9,8 +9,11 @@ namespace convfilt {
 /// cause is certain: all outputs are what it makes of them.
 LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const LaunchSize& launch);
 
-/// "(3, 4)"; of a volume "(3, 4, 5)".
-std::string pixel(const Trial& trial, const Cell& cell);
+/// "(3, 4)", or "(3, 4, 5)" where there is a z.
+std::string at_place(int x, int y, int z, bool has_z);
+inline std::string pixel(const Trial& trial, const Cell& cell) {
+  return at_place(cell.x, cell.y, cell.z, trial.depth > 1);
+}
 
 /// Whether that output was written.
 bool is_written(const TrialRun& run, std::size_t place);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/explain/count_reads.hpp"
 #include "src/lab/try/oracle.hpp"
@@ -27,11 +28,6 @@ std::vector<CountName> counts_told() {
   return names;
 }
 
-double outputs_of(const BlockRow& row) {
-  return double(row.outputs.width) *
-         double(std::max<std::int64_t>(row.outputs.height, 1) * row.outputs.depth);
-}
-
 /// A column for each kernel, a row for each count.
 std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   std::vector<BlockRow> rows = {*verdict.block};
@@ -51,7 +47,7 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   for (const CountName& count : counts_told())
     add(count.name, [&](const BlockRow& row) { return std::to_string(count.of(row.counts)); });
   add("reads an output", [](const BlockRow& row) {
-    return with_format("%.2f", double(row.counts.global_reads) / outputs_of(row));
+    return with_format("%.2f", double(row.counts.global_reads) / double(row.outputs.count()));
   });
   add("reuse",
       [](const BlockRow& row) { return row.reuse > 0 ? with_format("%.2f", row.reuse) : "-"; });
@@ -113,11 +109,6 @@ std::string errors_text(const LessonScore& score) {
     text += " would let them pass";
   }
   return text + ".\n";
-}
-
-bool names(const LessonScore& score, const std::string& kind) {
-  return std::ranges::any_of(score.faults,
-                             [&](const LessonSentence& fault) { return fault.kind == kind; });
 }
 
 std::string dumped(const nlohmann::ordered_json& json) {
@@ -200,7 +191,7 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
   for (const LessonSentence& fault : verdict.host.faults) say(fault, "");
   if (verdict.gpu) {
     for (const LessonSentence& fault : verdict.gpu->score.faults)
-      if (!names(verdict.host, fault.kind)) say(fault, "on the GPU: ");
+      if (!verdict.host.has_fault(fault.kind)) say(fault, "on the GPU: ");
     if (verdict.gpu->score.is_right() && !verdict.host.is_right())
       text +=
           "The GPU's results are right all the same, by luck: another GPU, or another size, may "

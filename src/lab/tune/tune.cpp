@@ -1,9 +1,7 @@
 #include "src/lab/tune/tune.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -12,6 +10,8 @@
 #include "kernels/backend/devices.hpp"
 #include "kernels/cpu/peak.hpp"
 #include "src/auto/choice.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/compare/contenders.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/random.hpp"
@@ -27,10 +27,6 @@ constexpr double kHopeless = 4;
 
 /// More bytes than any cache holds.
 constexpr std::size_t kCopiedBytes = std::size_t{1} << 28;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The time that one sample took: a + taps * b seconds.
 struct CpuPoint {
@@ -104,11 +100,6 @@ double kernel_ms(const TunePoint& point, const Strategy& strategy) {
   return median;
 }
 
-/// A curve's place in a profile: no two curves have the same.
-auto key_of(const CostCurve& curve) {
-  return std::tuple(curve.strategy, curve.depth, curve.channels, curve.kernel, curve.pixels());
-}
-
 /// Adds the time to the strategy's curve of this depth, channel count, size and kernels.
 void add_point(std::vector<CostCurve>& curves, const TunePoint& point, const Strategy& strategy,
                double ms) {
@@ -122,7 +113,7 @@ void add_point(std::vector<CostCurve>& curves, const TunePoint& point, const Str
                         problem.width,
                         problem.height,
                         {cost}};
-  const auto known = std::ranges::find(curves, key_of(alone), key_of);
+  const auto known = std::ranges::find(curves, alone.place(), &CostCurve::place);
   if (known == curves.end())
     curves.push_back(alone);
   else if (cost.taps > known->points.back().taps)
@@ -166,13 +157,17 @@ void measure_masks(MeasuredCurves& measured, TunePoint& point,
 }
 
 std::string rate_line(const char* what, double before, double now, const char* unit) {
-  char text[128];
   if (before > 0)
-    std::snprintf(text, sizeof text, "  %-22s %10.4g %-5s (before: %.4g)\n", what, now, unit,
-                  before);
-  else
-    std::snprintf(text, sizeof text, "  %-22s %10.4g %s\n", what, now, unit);
-  return text;
+    return with_format("  %-22s %10.4g %-5s (before: %.4g)\n", what, now, unit, before);
+  return with_format("  %-22s %10.4g %s\n", what, now, unit);
+}
+
+/// Calls f(size, depth, channels) for each.
+template <class F>
+void for_pictures(const TuneGrid& grid, F f) {
+  for (const TuneGrid::Size& size : grid.sizes)
+    for (const Depth depth : kDepths)
+      for (const int channels : kChannels) f(size, depth, channels);
 }
 
 }  // namespace
@@ -235,7 +230,7 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
   progress("the start of CUDA");
   time_device_copy(1, 1, device.ordinal);
   GpuRates rates;
-  rates.context_seconds = seconds_since(start);
+  rates.context_seconds = ms_since(start) / 1e3;
   rates.name = device.name;
   rates.major = device.major;
   rates.minor = device.minor;
@@ -292,24 +287,19 @@ MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
 
   const auto full_rank = [](int side) { return random_mask(Weights::bits16, side, side); };
   MeasuredCurves measured;
-  for (const TuneGrid::Size& size : grid.sizes) {
-    for (const Depth depth : kDepths) {
-      for (const int channels : kChannels) {
-        const Image picture = noise_picture(size.width, size.height, channels, depth);
-        TunePoint point{device, grid, problem_of(size.width, size.height, channels, depth),
-                        picture};
-        measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
-        measure_masks(
-            measured, point, all_of(Family::separable), grid.lines,
-            [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
-        measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
-        measure_masks(
-            measured, point, smooth, grid.smooth,
-            [](int side) { return gaussian_mask_of(side, side); }, progress);
-      }
-    }
-  }
-  std::ranges::stable_sort(measured.curves, {}, key_of);
+  for_pictures(grid, [&](const TuneGrid::Size& size, Depth depth, int channels) {
+    const Image picture = noise_picture(size.width, size.height, channels, depth);
+    TunePoint point{device, grid, problem_of(size.width, size.height, channels, depth), picture};
+    measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
+    measure_masks(
+        measured, point, all_of(Family::separable), grid.lines,
+        [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
+    measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
+    measure_masks(
+        measured, point, smooth, grid.smooth, [](int side) { return gaussian_mask_of(side, side); },
+        progress);
+  });
+  std::ranges::stable_sort(measured.curves, {}, &CostCurve::place);
   return measured;
 }
 
@@ -318,7 +308,7 @@ void keep_other_kernels(Profile& now, const Profile& before) {
   const std::vector<CostCurve> measured = now.curves;
   for (const CostCurve& curve : before.curves)
     if (!curve.kernel.empty() &&
-        std::ranges::find(measured, key_of(curve), key_of) == measured.end())
+        std::ranges::find(measured, curve.place(), &CostCurve::place) == measured.end())
       now.curves.push_back(curve);
 }
 
@@ -357,23 +347,20 @@ std::string changes(const Profile* before, const Profile& now, const CudaDevice*
     if (was.strategy == is.strategy) return;
     if (++changed > kShown) return;
     const auto slower = now.ms_of(*was.strategy, problem, *device);
-    char times[64] = "";
-    if (is.ms && slower)
-      std::snprintf(times, sizeof times, " (%.3g ms, not %.3g)", *is.ms, *slower);
+    const std::string times =
+        is.ms && slower ? with_format(" (%.3g ms, not %.3g)", *is.ms, *slower) : "";
     shown += "  " + to_string(problem) + ": " + std::string(is.strategy->name) + " instead of " +
              std::string(was.strategy->name) + times + "\n";
   };
   const TuneGrid grid = tune_grid(true);
-  for (const TuneGrid::Size& size : grid.sizes)
-    for (const Depth depth : kDepths)
-      for (const int channels : kChannels) {
-        for (const int side : grid.squares)
-          compare_choices(Family::direct, size, depth, channels,
-                          random_mask(Weights::bits16, side, side));
-        for (const int side : grid.lines)
-          compare_choices(Family::separable, size, depth, channels,
-                          random_mask(Weights::rank1, side, side));
-      }
+  for_pictures(grid, [&](const TuneGrid::Size& size, Depth depth, int channels) {
+    for (const int side : grid.squares)
+      compare_choices(Family::direct, size, depth, channels,
+                      random_mask(Weights::bits16, side, side));
+    for (const int side : grid.lines)
+      compare_choices(Family::separable, size, depth, channels,
+                      random_mask(Weights::rank1, side, side));
+  });
   text += "auto chooses otherwise at " + std::to_string(changed) + " of " + std::to_string(points) +
           " points" + (changed > kShown ? "; the first " + std::to_string(kShown) + ":" : "") +
           "\n" + shown;

@@ -112,7 +112,7 @@ TEST_CASE("lesson on a GPU: results, findings and times arrive") {
   }
   CHECK(runs[1].findings[0].fault == "outside_write");
   CHECK(runs[1].findings[0].cell == -7);
-  const TrialRun timed = program.time(all[0], 3);
+  const TrialRun timed = program.run({&all[0], 1}, 60, 3).front();
   CHECK(timed.ms == std::vector<double>{3, 1, 2});
   CHECK(timed.copy_ms == 5);
 }
@@ -184,7 +184,7 @@ TEST_CASE("lesson on a GPU: nvcc itself compiles the runner") {
   const std::vector<TrialRun> runs = program.run(all);
   REQUIRE(runs.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) CHECK(runs[i].out == all[i].in);
-  const TrialRun timed = program.time(all[0], 5);
+  const TrialRun timed = program.run({&all[0], 1}, 60, 5).front();
   CHECK(timed.ms.size() == 5);
   CHECK(timed.copy_ms > 0);
 }
