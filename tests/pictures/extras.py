@@ -286,10 +286,10 @@ KINDS = [
     Kind("texts", "png", texts, mentions("words of mine"), "text"),
     Kind("description", "tif", tiff_tags({270: (2, b"words of mine\0")}), mentions("words of mine"), "EXIF"),
     Kind("comment", "jpg gif ppm pam hdr", comment, mentions("words of mine"), "comment", twin=FLOATS),
-    Kind("attribute", "exr", attribute_of_exr, mentions("words of mine"), "attribute", twin=FLOATS),
-    Kind("density", "jpg png tif", density, finds_density, "density|resolution|EXIF"),
-    Kind("aspect", "jpg png tif exr", aspect, finds_aspect, "shape of its pixels|density|resolution", twin=FLOATS),
-    Kind("exposure", "hdr", exposure, said("Exposure", 2), "exposure", twin=FLOATS),
+    Kind("attribute", "exr", attribute_of_exr, mentions("words of mine"), "its header .* 'comments'", twin=FLOATS),
+    Kind("density", "jpg png tif", density, finds_density, "density of pixels"),
+    Kind("aspect", "jpg png tif exr", aspect, finds_aspect, "shape of pixels|pixelAspectRatio", twin=FLOATS),
+    Kind("exposure", "hdr", exposure, said("Exposure", 2), "its header .* 'EXPOSURE'", twin=FLOATS),
     Kind("GeoTIFF", "tif", tiff_tags({33550: (12, [10., 10., 0.]), 33922: (12, [0., 0., 0., 500000., 5000000., 0.]), 34735: (3, [1, 1, 0, 0])}),
          said("PixelScale"), "GeoTIFF"),
     Kind("nodata", "tif", tiff_tags({42113: (2, b"999\0")}), said("GDALNoData"), "GDAL"),
@@ -340,8 +340,11 @@ class Table:
             return "refused"
         for name in kind.gone:
             if tag(out, name) is not None: self.fail(where, f"the result still has {name}")
-        if kind.found(out): return "kept"
-        if re.search(kind.words, messages): return "warned"
+        warned = re.search(kind.words, messages)
+        if kind.found(out):
+            if warned: self.fail(where, f"kept, and yet it says {messages}")
+            return "kept"
+        if warned: return "warned"
         self.fail(where, "lost in silence" + (f"; it says {messages}" if messages else ""))
         return "LOST"
 
