@@ -165,13 +165,38 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
   return std::nullopt;
 }
 
-/// Leaves out the blocks that the format has no place for. Its colours are another's work.
-void leave_out_blocks(const std::string& to, const Format& format, bool is_opencv,
-                      Metadata& metadata, std::vector<std::string>& warnings) {
+/// A PNG's text of this keyword is what other formats call a comment.
+constexpr std::string_view kComment("Comment\0", 8);
+
+void exchange_comments(FormatId to, Metadata& metadata) {
+  if (to == FormatId::png) {
+    for (Metadata::Bytes& comment : metadata.comments) {
+      while (!comment.empty() && comment.back() == 0) comment.pop_back();
+      std::ranges::replace(comment, 0, ' ');
+      comment.insert(comment.begin(), kComment.begin(), kComment.end());
+      metadata.text_chunks.push_back({"tEXt", std::move(comment)});
+    }
+    metadata.comments.clear();
+  } else if (to == FormatId::jpeg) {
+    std::erase_if(metadata.text_chunks, [&](const Metadata::Chunk& text) {
+      const bool is_comment = text.type == "tEXt" && starts_with(text.data, kComment);
+      if (is_comment)
+        metadata.comments.emplace_back(text.data.begin() + kComment.size(), text.data.end());
+      return is_comment;
+    });
+  }
+}
+
+/// Leaves out the blocks that the format has no place for; fit_label() takes care of colours.
+void leave_out_blocks(const std::string& to, const Header& shape, const Format& format,
+                      bool is_opencv, Metadata& metadata, std::vector<std::string>& warnings) {
   const bool has_none = is_opencv || format.labels == Labels::none;
+  // Many programs that read PNM do not know comments, so that only those of PNM stay.
+  const auto is_pnm = [](FormatId id) { return id == FormatId::pnm || id == FormatId::pam; };
   const bool has_comments =
-      !is_opencv &&
-      (format.id == FormatId::jpeg || format.id == FormatId::pnm || format.id == FormatId::pam);
+      !is_opencv && (format.id == FormatId::jpeg || (is_pnm(format.id) && is_pnm(shape.format)));
+  if (!is_opencv) exchange_comments(format.id, metadata);
+  const std::string comments = "the comment of a " + std::string(name_of(shape.format));
   std::vector<std::string> names;
   const auto leave_out = [&](bool is_without, auto& block, const char* name) {
     if (is_without && !block.empty()) names.emplace_back(name);
@@ -181,8 +206,8 @@ void leave_out_blocks(const std::string& to, const Format& format, bool is_openc
   leave_out(has_none, metadata.exif, "EXIF");
   leave_out(has_none, metadata.xmp, "XMP");
   leave_out(has_none || format.resolution_in_exif, metadata.iptc, "IPTC");
-  leave_out(has_none || format.id != FormatId::png, metadata.text_chunks, "a PNG's texts");
-  leave_out(!has_comments, metadata.comments, "comments");
+  leave_out(has_none || format.id != FormatId::png, metadata.text_chunks, "the text of a PNG");
+  leave_out(!has_comments, metadata.comments, comments.c_str());
   if (const auto& pixels = metadata.resolution; has_none && pixels) {
     if (pixels->has_unit || pixels->x != pixels->y)
       names.emplace_back(pixels->has_unit ? "the density of pixels" : "the shape of pixels");
@@ -214,7 +239,7 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
     warnings.push_back(to + std::string(format.name) +
                        " has no place for tags of GeoTIFF and GDAL; they are left out");
   }
-  leave_out_blocks(to, format, options.loader == Loader::opencv, metadata, warnings);
+  leave_out_blocks(to, shape, format, options.loader == Loader::opencv, metadata, warnings);
   if (metadata.resolution && format.resolution_in_exif)
     metadata.exif = exif_with_resolution(std::move(metadata.exif), *metadata.resolution);
 }

@@ -263,7 +263,7 @@ BECOMES = "samples; they become"  # in formats without floats, and without light
 FLOATS = BECOMES + "|become sRGB"
 KINDS = [
     Kind("second page", "tif ppm heic", pages, lambda path: pictures(path) > 1, "pictures", True),
-    Kind("frame", "gif webp png avif jxl", frames, lambda path: pictures(path) > 1, "picture|frame", True),
+    Kind("frame", "gif webp png avif jxl", frames, lambda path: pictures(path) > 1, "pictures? ", True),
     Kind("smaller copy", "tif", smaller_copy, never, "smaller copies", True),
     *(Kind(what, "jpg", behind(what), never, "other pictures or parts", True, gone=("XMP-hdrgm:all", "XMP-GCamera:all", "MPF:all"))
       for what in ("gain map", "motion photo", "two by MPO")),
