@@ -11,6 +11,7 @@ Exit code: 0, 1 after a failure, 77 where nothing can run.
 """
 import hashlib, os, re, shutil, struct, subprocess, sys, tempfile, zlib
 
+sys.dont_write_bytecode = True
 from files import *
 
 CONVFILT = os.path.realpath(os.environ.get("CONVFILT", "build/release/bin/convfilt"))
@@ -29,7 +30,8 @@ class Kind:
         Where is_part, a result in place must have it. The twin may cause a warning of these words; the tags in gone would be a lie."""
         self.name, self.formats, self.make, self.found, self.words = name, formats.split(), make, found, words
         self.is_part, self.options, self.twin, self.gone = is_part, options, twin, gone
-        self.has_extra = has_extra and not is_part and found is not never  # so that it must be found in the file, too
+        # So that it must be found in the file, too. exiftool does not read what cjxl has compressed.
+        self.has_extra = has_extra and not is_part and found is not never
 
 
 def never(path): return False
@@ -40,9 +42,9 @@ def tagged(*words):
         if not path.endswith(".jxl"):
             plain(path)
             return extra and change(path, *words)
-        png("p.png")
-        if extra: change("p.png", *words)
-        from_png(path, "p.png")
+        plain("p.jpg")
+        if extra: change("p.jpg", *words)
+        run("cjxl", "p.jpg", path)
     return make
 
 
@@ -107,6 +109,16 @@ def coded(primaries, transfer, of_jxl):
 
 def primaries_of_exr(path, extra):
     exr(path, attributes=[(b"chromaticities", b"chromaticities", struct.pack("<8f", .68, .32, .265, .69, .15, .06, .3127, .329))] if extra else [])
+
+
+def window_of_exr(path, extra):
+    exr(path, attributes=[(b"displayWindow", b"box2i", struct.pack("<4i", -8, -8, W + 7, H + 7))] if extra else [])
+
+
+def channel_of_exr(path, extra): exr(path, "BGRZ", (.2, .4, .6, 7), (.1, .3, .5, 9)) if extra else exr(path)
+
+
+def fifth_sample(path, extra): tiff_of(path, halves((*LEFT, 7), (*RIGHT, 9)), 4, extra=[0]) if extra else tiff(path)
 
 
 def attribute_of_exr(path, extra): exr(path, attributes=[(b"comments", b"string", b"words of mine")] if extra else [])
@@ -287,6 +299,9 @@ KINDS = [
     Kind("description", "tif", tiff_tags({270: (2, b"words of mine\0")}), mentions("words of mine"), "EXIF"),
     Kind("comment", "jpg gif ppm pam hdr", comment, mentions("words of mine"), "comment", twin=FLOATS),
     Kind("attribute", "exr", attribute_of_exr, mentions("words of mine"), "its header .* 'comments'", twin=FLOATS),
+    Kind("display window", "exr", window_of_exr, never, "its header .* 'displayWindow'", twin=FLOATS),
+    Kind("depth channel", "exr", channel_of_exr, never, "channels beside colours", True, twin=FLOATS),
+    Kind("sample of no name", "tif", fifth_sample, never, "samples of a pixel beside", True),
     Kind("density", "jpg png tif", density, finds_density, "density of pixels"),
     Kind("aspect", "jpg png tif exr", aspect, finds_aspect, "shape of pixels|pixelAspectRatio", twin=FLOATS),
     Kind("exposure", "hdr", exposure, said("Exposure", 2), "its header .* 'EXPOSURE'", twin=FLOATS),
@@ -326,7 +341,7 @@ def convfilt(source, out, *options):
 
 class Table:
     def __init__(self, verbose):
-        self.verbose, self.failures, self.sums, self.left_out, self.twins = verbose, 0, {}, {}, {}
+        self.verbose, self.failures, self.sums, self.left_out, self.twins, self.lacks = verbose, 0, {}, {}, {}, {}
 
     def fail(self, where, text):
         self.failures += 1
@@ -369,12 +384,18 @@ class Table:
         else: return "warned"
         return "LOST"
 
+    def check_program(self, out):
+        """A build may lack the module of a format."""
+        if out not in self.lacks: self.lacks[out] = convfilt("plain.png", "lacks." + out)
+        if self.lacks[out][0]: raise Missing(self.lacks[out][1])
+
     def row(self, kind, own):
         source, twin = "in." + own, "twin." + own
         try:
             kind.make(source, True)
             kind.make(twin, False)
-            if kind.has_extra and not kind.found(source): raise Missing("it is not found in the file that was made")
+            if own != "gif": self.check_program(own)
+            if kind.has_extra and own != "jxl" and not kind.found(source): raise Missing("it is not found in the file that was made")
         except Missing as missing:
             self.left_out.setdefault(str(missing), []).append(f"{kind.name} in {own}")
             return
@@ -382,6 +403,7 @@ class Table:
         for out in OUTPUTS + (own,) * (own not in OUTPUTS) + ("place",):
             where = f"{kind.name}, {own} to {out}"
             try:
+                if out in OUTPUTS: self.check_program(out)
                 if out == "place": word = self.in_place(kind, where, source, own)
                 elif own in ("gif",) and out == own: word = "refused"  # it is only read, so that this is one case for all kinds
                 else:
@@ -405,6 +427,7 @@ def main():
     print(f"{'kind':<18}{'from':<6}" + "".join(f"{out:<8}" for out in OUTPUTS) + "in place")
     formats = {own for kind in KINDS for own in kind.formats}
     names = [word for word in arguments if word not in formats]
+    png("plain.png")
     for kind in KINDS:
         if names and kind.name not in names: continue
         for own in kind.formats:
