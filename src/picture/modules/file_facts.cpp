@@ -315,14 +315,17 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   facts->is_lost = rows == 0;
 }
 
-/// Warns of parts of a header that OpenCV passes over.
-void not_read(const std::vector<std::string>& names, ReadContext& context) {
+/// Adds the name of a part of a header that OpenCV passes over, to be warned of.
+void add_name(std::vector<std::string>& names, const std::string& name) {
   constexpr std::size_t kMost = 8;
+  if (names.size() <= kMost && std::ranges::find(names, name) == names.end())
+    names.push_back(names.size() < kMost ? name : "others");
+}
+
+void warn_of(const std::vector<std::string>& names, ReadContext& context) {
   std::string all;
-  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    all += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kMost) all += " and " + std::to_string(names.size() - kMost) + " more";
-  if (!names.empty()) context.warn("parts of its header are neither used nor kept: " + all);
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  if (!all.empty()) context.warn("parts of its header are neither used nor kept: " + all);
 }
 
 /// Names the lines of a Radiance HDR's header beside its kind and format.
@@ -332,11 +335,9 @@ void inspect_hdr_lines(std::string_view header, ReadContext& context) {
     const std::string_view line = header.substr(at, header.find('\n', at) - at);
     at += line.size() + 1;
     if (line.starts_with("#?") || line.starts_with("FORMAT=") || line.empty()) continue;
-    const std::string name =
-        line.front() == '#' ? "comments" : in_quotes(line.substr(0, line.find('=')));
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    add_name(names, line.front() == '#' ? "comments" : in_quotes(line.substr(0, line.find('='))));
   }
-  not_read(names, context);
+  warn_of(names, context);
 }
 
 /// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is
@@ -480,7 +481,7 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
       windows[name == "dataWindow"] = all.substr(value, size);
     if (std::ranges::find(kUsed, name) == std::end(kUsed) ||
         (name == "pixelAspectRatio" && all.substr(value, size) != kSquare))
-      unused.push_back(in_quotes(name));
+      add_name(unused, in_quotes(name));
     if (name == "compression" && size == 1) header.compression = bytes[value];
     const int others = name == "channels" ? other_channels(all.substr(value, size)).value_or(0) : 0;
     if (others > 0)
@@ -488,8 +489,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
                          std::to_string(others) + ")");
     at = value + size;
   }
-  if (windows[0] != windows[1]) unused.push_back("'displayWindow'");
-  not_read(unused, context);
+  if (windows[0] != windows[1]) add_name(unused, "'displayWindow'");
+  warn_of(unused, context);
   return header;
 }
 

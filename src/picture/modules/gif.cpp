@@ -74,7 +74,7 @@ class Walk {
   int loops = 1;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
-  Metadata::Bytes comment;  ///< the text of all
+  Metadata::Bytes comment;  ///< the text of all, or its beginning
 
  private:
   unsigned byte() {
@@ -99,6 +99,7 @@ class Walk {
   }
 
   void take_extension(GifFrame& frame) {
+    constexpr std::size_t kMostComment = 1 << 16;
     constexpr unsigned kGraphics = 0xF9, kComment = 0xFE, kApplication = 0xFF;
     constexpr std::string_view kLoops = "\x0BNETSCAPE2.0\x03\x01";
     const unsigned kind = byte();
@@ -121,7 +122,7 @@ class Walk {
       for (std::size_t at = begin; at < bytes_.size() && bytes_[at] > 0; at += 1 + bytes_[at]) {
         const Bytes text =
             bytes_.subspan(at + 1).first(std::min<std::size_t>(bytes_[at], bytes_.size() - at - 1));
-        comment.insert(comment.end(), text.begin(), text.end());
+        if (comment.size() < kMostComment) comment.insert(comment.end(), text.begin(), text.end());
       }
   }
 
