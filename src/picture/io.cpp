@@ -169,6 +169,62 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
   return std::nullopt;
 }
 
+/// A PNG's text of this keyword is what other formats call a comment.
+constexpr std::string_view kComment("Comment\0", 8);
+
+void exchange_comments(FormatId to, Metadata& metadata) {
+  if (to == FormatId::png) {
+    for (Metadata::Bytes& comment : metadata.comments) {
+      while (!comment.empty() && comment.back() == 0) comment.pop_back();
+      std::ranges::replace(comment, 0, ' ');
+      comment.insert(comment.begin(), kComment.begin(), kComment.end());
+      metadata.text_chunks.push_back({"tEXt", std::move(comment)});
+    }
+    metadata.comments.clear();
+  } else if (to == FormatId::jpeg) {
+    std::erase_if(metadata.text_chunks, [&](const Metadata::Chunk& text) {
+      const bool is_comment = text.type == "tEXt" && starts_with(text.data, kComment);
+      if (is_comment)
+        metadata.comments.emplace_back(text.data.begin() + kComment.size(), text.data.end());
+      return is_comment;
+    });
+  }
+}
+
+/// Leaves out the blocks that the format has no place for; fit_label() takes care of colours.
+void leave_out_blocks(const std::string& to, const Header& shape, const Format& format,
+                      bool is_opencv, Metadata& metadata, std::vector<std::string>& warnings) {
+  const bool has_none = is_opencv || format.labels == Labels::none;
+  // Many programs that read PNM do not know comments, so that only those of PNM stay.
+  const auto is_pnm = [](FormatId id) { return id == FormatId::pnm || id == FormatId::pam; };
+  const bool has_comments =
+      !is_opencv && (format.id == FormatId::jpeg || (is_pnm(format.id) && is_pnm(shape.format)));
+  if (!is_opencv) exchange_comments(format.id, metadata);
+  const std::string comments = "the comment of a " + std::string(name_of(shape.format));
+  std::vector<std::string> names;
+  const auto leave_out = [&](bool is_without, auto& block, const char* name) {
+    if (is_without && !block.empty()) names.emplace_back(name);
+    if (is_without) block.clear();
+  };
+  leave_out(is_opencv, metadata.icc, "an ICC profile");
+  leave_out(has_none, metadata.exif, "EXIF");
+  leave_out(has_none, metadata.xmp, "XMP");
+  leave_out(has_none || format.resolution_in_exif, metadata.iptc, "IPTC");
+  leave_out(has_none || format.id != FormatId::png, metadata.text_chunks, "the text of a PNG");
+  leave_out(!has_comments, metadata.comments, comments.c_str());
+  if (const auto& pixels = metadata.resolution; has_none && pixels) {
+    if (pixels->has_unit || pixels->x != pixels->y)
+      names.emplace_back(pixels->has_unit ? "the density of pixels" : "the shape of pixels");
+    metadata.resolution.reset();
+  }
+  if (names.empty()) return;
+  std::string all = names.front();
+  for (std::size_t i = 1; i < names.size(); ++i)
+    all += (i + 1 < names.size() ? ", " : " and ") + names[i];
+  warnings.push_back(to + std::string(format.name) + " has no place for " + all +
+                     (names.size() > 1 ? "; they are" : "; it is") + " left out");
+}
+
 void fit_metadata(const std::string& to, const Header& shape, const Format& format,
                   const WriteOptions& options, Header& written,
                   std::vector<std::string>& warnings) {
@@ -187,6 +243,7 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
     warnings.push_back(to + std::string(format.name) +
                        " has no place for tags of GeoTIFF and GDAL; they are left out");
   }
+  leave_out_blocks(to, shape, format, options.loader == Loader::opencv, metadata, warnings);
   if (metadata.resolution && format.resolution_in_exif)
     metadata.exif = exif_with_resolution(std::move(metadata.exif), *metadata.resolution);
 }
@@ -416,6 +473,8 @@ PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> 
                                                    int first) const {
   PreparedRows prepared;
   Depth depth = shape_.depth;
+  prepared.is_cut =
+      depth == Depth::f32 && written_.depth != depth && !is_in_range(rows, written_.depth);
   const auto change = [&](int channels, Depth to, auto&& work) {
     Image changed(rows.width, rows.height, channels, to);
     work(rows, changed.view());
@@ -439,6 +498,7 @@ PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> 
 
 void PictureWriter::write(PictureView<const std::byte> rows, PreparedRows prepared) {
   const Image& fitted = prepared.fitted;
+  is_cut_ |= prepared.is_cut;
   writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
 }
 
@@ -454,6 +514,9 @@ void PictureWriter::next(const Header& shape) {
 
 void PictureWriter::finish() {
   writer_->finish();
+  if (is_cut_)
+    warnings_.push_back(shown_out(path_) + ": " + std::string(name_of(written_.format)) +
+                        " has no samples below 0 or above 1, and no NaN; they become 0 or 1");
   for (const std::string& warning : writer_->warnings())
     warnings_.push_back(shown_out(path_) + ": " + warning);
   // Some writers hold the whole file, which may wait a while for its name.

@@ -136,6 +136,7 @@ class PictureWriter {
   struct PreparedRows {
     Image fitted;  ///< empty where the rows can be written as they are
     EncodedRows encoded;
+    bool is_cut = false;  ///< samples were beyond the range of the format
   };
 
   /// Does what needs no other rows. Several threads may call it at once. `first` is the number of
@@ -164,7 +165,8 @@ class PictureWriter {
   WriteOptions options_;
   Header written_;  ///< what the format gets
   std::optional<ColourConversion> conversion_;
-  Header shape_;  ///< what the caller gives
+  Header shape_;         ///< what the caller gives
+  bool is_cut_ = false;  ///< some rows were
   std::vector<std::string> warnings_;
   std::unique_ptr<AtomicFile> file_;
   std::unique_ptr<ByteSink> sink_;

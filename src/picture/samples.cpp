@@ -45,6 +45,17 @@ void convert_depth(PictureView<const std::byte> in, Depth from, PictureView<std:
   });
 }
 
+bool is_in_range(PictureView<const std::byte> in, Depth to) {
+  const float rounding = 0.5f / float(full_range(to)), least = -rounding, most = 1 + rounding;
+  bool is_within = true;
+  for (int y = 0; y < in.height && is_within; ++y) {
+    const float* row = row_of<float>(in, y);
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(in.width) * in.channels; ++i)
+      is_within &= row[i] >= least && row[i] <= most;
+  }
+  return is_within;
+}
+
 void flatten_onto_white(PictureView<const std::byte> bgra, Depth depth,
                         PictureView<std::byte> bgr) {
   const double full = full_range(depth);

@@ -11,6 +11,9 @@ namespace convfilt {
 void convert_depth(PictureView<const std::byte> in, Depth from, PictureView<std::byte> out,
                    Depth to);
 
+/// Whether convert_depth() saturates none of these floats. NaN is beyond every range.
+bool is_in_range(PictureView<const std::byte> in, Depth to);
+
 /// Rows without their alpha, laid on white: BGRA to BGR of the same depth.
 void flatten_onto_white(PictureView<const std::byte> bgra, Depth depth, PictureView<std::byte> bgr);
 

@@ -205,7 +205,7 @@ each_output on_iptc all "${iptc_tags[@]}"
 each_output on_resolution all "${resolution_tags[@]}"
 each_output on_thumbnail all -IFD1:ThumbnailOffset -IFD1:ThumbnailLength
 
-# A JPEG's comment and a PNG's texts and colour space stay with their format; no other has a place for them.
+# A JPEG's comment and a PNG's texts and colour space stay with their format. (A PNG has the comment, too; see extras.py.)
 comment="What was said of it"
 texts=$'Grüße\tAnn\t2.2'
 text_tags=(-PNG:Title -PNG:Author -PNG:Gamma)
@@ -282,7 +282,7 @@ for turn in "${turns[@]}"; do
     sed -i "s/tiff:Orientation=\"$turn\"/tiff:Orientation=\"1\"/" in/turn$turn.$from.xmp
   done
   for from in "${formats[@]}"; do
-    if $vips; then vips autorot in/turn$turn.$from turned.ppm; run turned.ppm same.ppm; fi
+    if $vips; then vips autorot in/turn$turn.$from turned.ppm; run turned.ppm same.ppm --strip; fi
     for to in "${formats[@]}"; do
       IFS= read -r line <&3
       expect_resolution $from $to orientation $x $y "${line#*$'\t'}"

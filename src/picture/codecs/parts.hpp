@@ -108,20 +108,6 @@ class WholeWriter : public RowWriter {
 
   [[noreturn]] void fail(const std::string& why) const { fail_to_encode(header_, why); }
 
-  /// Adds a warning for each kind of metadata that the picture has and that is not among `kept`.
-  void say_what_is_left_out(std::initializer_list<Metadata::Bytes Metadata::*> kept) {
-    const Metadata& metadata = header_.metadata;
-    const std::string to = std::string(name_of(header_.format)) + " has no place for ";
-    for (const auto& [block, name] : {std::pair{&Metadata::icc, "an ICC profile"},
-                                      {&Metadata::exif, "EXIF"},
-                                      {&Metadata::xmp, "XMP"},
-                                      {&Metadata::iptc, "IPTC"}}) {
-      if ((metadata.*block).empty() || std::find(kept.begin(), kept.end(), block) != kept.end())
-        continue;
-      warnings_.push_back(to + name + "; it is left out");
-    }
-  }
-
   ByteSink& sink_;
   const Header header_;
   Image image_;                     ///< the rows, of writers that do not put them elsewhere

@@ -48,7 +48,10 @@ class Scanner {
     while (true) {
       int c = next();
       if (c == '#') {
-        while (c != '\n' && c != '\r' && c != kEnd) c = next();
+        std::string line;
+        for (c = next(); c != '\n' && c != '\r' && c != kEnd; c = next())
+          if (line.size() < kMostComment) line.push_back(char(c));
+        add_comment(line);
       }
       if (c == kEnd || !std::isspace(c)) return c;
     }
@@ -56,11 +59,25 @@ class Scanner {
 
   std::uint64_t position() const { return begin_ + at_; }
 
+  /// The text of a line behind its '#'.
+  void add_comment(std::string_view line) {
+    if (line.starts_with(' ')) line.remove_prefix(1);
+    if (comment_.size() + line.size() >= kMostComment) return;
+    if (!comment_.empty()) comment_.push_back('\n');
+    comment_.insert(comment_.end(), line.begin(), line.end());
+  }
+
+  /// All comments up to here, a line each.
+  const Metadata::Bytes& comment() const { return comment_; }
+
  private:
+  static constexpr std::size_t kMostComment = 1 << 16;
+
   ByteSource& source_;
   std::vector<unsigned char> buffer_;
   std::uint64_t begin_;  ///< of the buffer, in the file
   std::size_t at_ = 0, filled_ = 0;
+  Metadata::Bytes comment_;
 };
 
 enum class Coding { ascii_bits, ascii, bits, bytes, words, floats };
@@ -127,6 +144,7 @@ class PnmReader : public FirstPictureReader {
     header_.channels = layout_.samples == 2 ? 4 : layout_.samples;
     header_.depth = from_below() ? Depth::f32 : layout_.largest > 255 ? Depth::u16 : Depth::u8;
     set_levels();
+    if (!scanner_.comment().empty()) header_.metadata.comments = {scanner_.comment()};
     data_at_ = scanner_.position();
     check_length();
   }
@@ -226,6 +244,7 @@ class PnmReader : public FirstPictureReader {
         {"WIDTH", 0}, {"HEIGHT", 0}, {"DEPTH", 0}, {"MAXVAL", 0}};
     std::string type;
     for (std::string line = header_line(); line != "ENDHDR"; line = header_line()) {
+      if (line.starts_with('#')) scanner_.add_comment(std::string_view(line).substr(1));
       if (line.empty() || line.front() == '#') continue;
       const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
       const std::string key = line.substr(0, blank);
@@ -495,6 +514,17 @@ class PnmWriter : public RowWriter {
  private:
   static constexpr std::size_t kWrittenBytes = std::size_t{1} << 18;
 
+  static std::string comment_lines(const Header& header) {
+    std::string lines;
+    for (const Metadata::Bytes& comment : header.metadata.comments) {
+      lines += "# ";
+      for (const unsigned char c : comment)
+        lines += c == '\n' || c == '\r' ? "\n# " : std::string(1, char(c));
+      lines += "\n";
+    }
+    return lines;
+  }
+
   static std::string header_text(const Header& header) {
     const std::string width = std::to_string(header.width), height = std::to_string(header.height);
     const std::string largest = header.depth == Depth::u16 ? "65535" : "255";
@@ -504,15 +534,15 @@ class PnmWriter : public RowWriter {
              (kHostIsLittle ? "\n-1\n" : "\n1\n");
     }
     if (header.format == FormatId::pam) {
-      return "P7\nWIDTH " + width + "\nHEIGHT " + height + "\nDEPTH " + std::to_string(channels) +
-             "\nMAXVAL " + largest + "\nTUPLTYPE " +
+      return "P7\n" + comment_lines(header) + "WIDTH " + width + "\nHEIGHT " + height + "\nDEPTH " +
+             std::to_string(channels) + "\nMAXVAL " + largest + "\nTUPLTYPE " +
              (channels == 1   ? "GRAYSCALE"
               : channels == 3 ? "RGB"
                               : "RGB_ALPHA") +
              "\nENDHDR\n";
     }
-    return std::string(channels == 3 ? "P6\n" : "P5\n") + width + " " + height + "\n" + largest +
-           "\n";
+    return (channels == 3 ? "P6\n" : "P5\n") + comment_lines(header) + width + " " + height + "\n" +
+           largest + "\n";
   }
 
   void pack(const std::byte* row, unsigned char* to) const {

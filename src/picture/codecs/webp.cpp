@@ -277,7 +277,6 @@ class WebpWriter : public WholeWriter {
                        size_text(header.width, header.height) +
                        "; write another format, such as png");
     }
-    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
     if (frame_) begin_animation();
   }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/source_text.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
@@ -23,6 +24,7 @@ namespace convfilt {
 namespace {
 
 using Bytes = std::span<const unsigned char>;
+using namespace std::string_view_literals;
 
 /// Reports what follows the end of the picture as damage, unless it is only zeros, or
 /// other damage is already reported.
@@ -313,6 +315,31 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   facts->is_lost = rows == 0;
 }
 
+/// Adds the name of a part of a header that OpenCV passes over, to be warned of.
+void add_name(std::vector<std::string>& names, const std::string& name) {
+  constexpr std::size_t kMost = 8;
+  if (names.size() <= kMost && std::ranges::find(names, name) == names.end())
+    names.push_back(names.size() < kMost ? name : "others");
+}
+
+void warn_of(const std::vector<std::string>& names, ReadContext& context) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  if (!all.empty()) context.warn("parts of its header are neither used nor kept: " + all);
+}
+
+/// Names the lines of a Radiance HDR's header beside its kind and format.
+void inspect_hdr_lines(std::string_view header, ReadContext& context) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < header.size();) {
+    const std::string_view line = header.substr(at, header.find('\n', at) - at);
+    at += line.size() + 1;
+    if (line.starts_with("#?") || line.starts_with("FORMAT=") || line.empty()) continue;
+    add_name(names, line.front() == '#' ? "comments" : in_quotes(line.substr(0, line.find('='))));
+  }
+  warn_of(names, context);
+}
+
 /// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is
 /// none.
 std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
@@ -334,8 +361,9 @@ std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
 
 /// Walks over the rows of a Radiance HDR. OpenCV's decoder finds the same faults, but gives nothing
 /// then.
-void inspect_hdr(Bytes bytes, FileFacts* facts) {
+void inspect_hdr(Bytes bytes, FileFacts* facts, ReadContext& context) {
   std::size_t at = read_hdr_size(bytes, facts);
+  if (at > 0) inspect_hdr_lines(text_of(bytes).substr(0, text_of(bytes).find("\n\n")), context);
   if (at == 0 || facts->width < 1 || facts->height < 1)
     return lose(facts, "the file ends too early, or has no size (in its header)");
   const auto width = std::uint64_t(facts->width);
@@ -404,7 +432,14 @@ struct ExrHeader {
 };
 
 ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
+  constexpr std::string_view kUsed[] = {
+      "channels",          "chromaticities", "chunkCount", "compression",      "dataWindow",
+      "displayWindow",     "lineOrder",      "name",       "pixelAspectRatio", "screenWindowCenter",
+      "screenWindowWidth", "tiles",          "type",       "version"};
+  constexpr std::string_view kSquare = "\0\0\x80\x3F"sv;
   ExrHeader header;
+  std::vector<std::string> unused;
+  std::string_view windows[2];
   const std::string_view all = text_of(bytes);
   std::size_t at = 8;
   while (at < bytes.size()) {
@@ -442,6 +477,11 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
         break;
       }
     }
+    if (name == "dataWindow" || name == "displayWindow")
+      windows[name == "dataWindow"] = all.substr(value, size);
+    if (std::ranges::find(kUsed, name) == std::end(kUsed) ||
+        (name == "pixelAspectRatio" && all.substr(value, size) != kSquare))
+      add_name(unused, in_quotes(name));
     if (name == "compression" && size == 1) header.compression = bytes[value];
     const int others = name == "channels" ? other_channels(all.substr(value, size)).value_or(0) : 0;
     if (others > 0)
@@ -449,6 +489,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
                          std::to_string(others) + ")");
     at = value + size;
   }
+  if (windows[0] != windows[1]) add_name(unused, "'displayWindow'");
+  warn_of(unused, context);
   return header;
 }
 
@@ -522,7 +564,7 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContex
     case FormatId::pnm:
     case FormatId::pam: correct_netpbm(bytes, &facts); break;
     case FormatId::jp2: inspect_jpeg2000(*bytes, &facts, context); break;
-    case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
+    case FormatId::hdr: inspect_hdr(*bytes, &facts, context); break;
     case FormatId::exr: inspect_exr(*bytes, &facts, context); break;
     default: break;
   }

@@ -74,6 +74,7 @@ class Walk {
   int loops = 1;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
+  Metadata::Bytes comment;  ///< the text of all, or its beginning
 
  private:
   unsigned byte() {
@@ -98,7 +99,8 @@ class Walk {
   }
 
   void take_extension(GifFrame& frame) {
-    constexpr unsigned kGraphics = 0xF9, kApplication = 0xFF;
+    constexpr std::size_t kMostComment = 1 << 16;
+    constexpr unsigned kGraphics = 0xF9, kComment = 0xFE, kApplication = 0xFF;
     constexpr std::string_view kLoops = "\x0BNETSCAPE2.0\x03\x01";
     const unsigned kind = byte();
     const Bytes data = rest();
@@ -114,7 +116,14 @@ class Walk {
       const int repeats = int(little_endian(data, kLoops.size(), 2));
       loops = repeats == 0 ? 0 : repeats + 1;
     }
+    const std::size_t begin = std::min(at_, bytes_.size());
     skip_data();
+    if (kind == kComment)
+      for (std::size_t at = begin; at < bytes_.size() && bytes_[at] > 0; at += 1 + bytes_[at]) {
+        const Bytes text =
+            bytes_.subspan(at + 1).first(std::min<std::size_t>(bytes_[at], bytes_.size() - at - 1));
+        if (comment.size() < kMostComment) comment.insert(comment.end(), text.begin(), text.end());
+      }
   }
 
   Bytes bytes_;
@@ -227,6 +236,7 @@ class GifReader : public WholeReader {
       clears |= frame->place.disposal == Disposal::clear;
       largest_ = std::max(largest_, std::int64_t{frame->place.width} * frame->place.height);
     }
+    if (!all.comment.empty()) header_.metadata.comments.push_back(std::move(all.comment));
     // Some writers give the screen no size, and mean the picture's.
     const FramePlace& place = frame_.place;
     const bool sized = all.screen_width > 0 && all.screen_height > 0;

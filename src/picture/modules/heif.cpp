@@ -300,7 +300,8 @@ class HeifReader : public WholeReader {
       end = box.end;
       if (begins_again ||
           std::find(std::begin(kKnown), std::end(kKnown), box.type) == std::end(kKnown))
-        context_.leaves_out("its box " + in_quotes(box.type) + " is not read");
+        context_.leaves_out(box.type == "moov" ? "only one picture of its sequence is read"
+                                               : "its box " + in_quotes(box.type) + " is not read");
       if (box.is_cut) cut_ = box.damage();
     }
     const Bytes rest = bytes.subspan(end);
@@ -388,7 +389,6 @@ class HeifWriter : public WholeWriter {
     if (avif && !deep) library_bytes_ = 78 * pixels;
     if (avif) library_bytes_ += 30 << 20;  // an encoder of any size
     find_encoder();
-    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
   void finish() override {

@@ -316,7 +316,6 @@ class JxlWriter : public WholeWriter {
  public:
   JxlWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), distance_(distance_of(options.quality.value_or(100))) {
-    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
     library_bytes_ = 22 * samples_of(header_);
   }
 

@@ -280,7 +280,6 @@ class OpencvWriter : public WholeWriter {
  public:
   OpencvWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header), options_(options) {
-    say_what_is_left_out({});
     library_bytes_ = bytes_a_sample_of(header_.format) * samples_of(header_);
   }
 

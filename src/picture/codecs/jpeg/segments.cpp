@@ -362,7 +362,12 @@ Segments segments_of(const Metadata& metadata) {
   if (!metadata.xmp.empty()) add_packet(metadata.xmp, segments.list);
   add_resources(metadata, segments.list);
   if (!metadata.icc.empty()) add_profile(metadata.icc, segments);
-  for (const Bytes& comment : metadata.comments) segments.list.push_back({kComment, comment});
+  for (const Bytes& comment : metadata.comments)
+    for (std::size_t at = 0; at == 0 || at < comment.size(); at += kLargestPayload) {
+      const auto part =
+          std::span(comment).subspan(at).first(std::min(kLargestPayload, comment.size() - at));
+      segments.list.push_back({kComment, Bytes(part.begin(), part.end())});
+    }
   return segments;
 }
 

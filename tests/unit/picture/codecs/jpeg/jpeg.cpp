@@ -387,7 +387,13 @@ TEST_CASE("comments stay with JPEGs, and go when stripped") {
   };
   CHECK(through("a.jpg", {}).comments == header.metadata.comments);
   CHECK(through("b.jpg", {.strip = Strip::all}).comments.empty());
-  CHECK(through("a.png", {}).empty());
+  CHECK(through("a.webp", {}).empty());
+  // A PNG has the same as a text.
+  header.metadata.comments = {{'h', 'i', 0}};
+  header.metadata = through("a.png", {});
+  REQUIRE(header.metadata.text_chunks.size() == 1);
+  CHECK(header.metadata.comments.empty());
+  CHECK(through("c.jpg", {}).comments == std::vector<Metadata::Bytes>{{'h', 'i'}});
 }
 
 TEST_CASE("a resolution per centimetre stays what it was") {
