@@ -44,7 +44,11 @@ TransferCurve::TransferCurve(const Metadata& metadata, Depth depth, int channels
     : depth_(depth) {
   for (int c = 0; c < std::min(channels, 3); ++c) {
     ToneCurve curve = curve_of(metadata, depth, c, note);
-    if (!curve.light) return;
+    if (!curve.light) {  // all colours have curves, or none
+      curves_.clear();
+      tables_.clear();
+      return;
+    }
     if (depth == Depth::f32)
       curves_.push_back(std::move(curve));
     else

@@ -1,4 +1,4 @@
-/// libFuzzer target: whatever bytes a mask file holds, parse_mask gives a sound mask or an IoError
+/// libFuzzer target: whatever bytes a mask file holds, parse_masks gives sound masks or an IoError
 /// that points into the file, and what it gives survives being printed and read again.
 #include <algorithm>
 #include <cmath>
@@ -50,13 +50,16 @@ void check_message(const std::string& message) {
 }
 
 void check(std::string_view text, const std::string& file_name) {
-  convfilt::Mask mask;
+  convfilt::MaskSet set;
   try {
-    mask = convfilt::parse_mask(text, file_name);
+    set = convfilt::parse_masks(text, file_name);
   } catch (const convfilt::IoError& error) {
     return check_message(error.what());
   }
-  check_mask(mask);
+  require(!set.masks.empty(), "a mask");
+  for (const convfilt::Mask& mask : set.masks) check_mask(mask);
+  if (set.masks.size() > 1) return;
+  const convfilt::Mask& mask = set.masks[0];
   const convfilt::Mask again =
       convfilt::parse_mask(convfilt::testing::print_mask(mask), "fuzz.txt");
   require(again.name == mask.name, "name printed and read");

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -388,6 +389,9 @@ class HeifWriter : public WholeWriter {
     // In 8 bits libaom looks for repetitions, where a picture has any, as that of a screen.
     if (avif && !deep) library_bytes_ = 78 * pixels;
     if (avif) library_bytes_ += 30 << 20;  // an encoder of any size
+    // Each thread of x265 has rows of its own.
+    constexpr std::int64_t kThreadBytes = 1 << 20;
+    if (!avif) library_bytes_ += kThreadBytes * std::max(1u, std::thread::hardware_concurrency());
     find_encoder();
   }
 

@@ -21,8 +21,8 @@ try apply identity turned.tif upright.tif
 try apply identity point.tif bare.tif --strip
 try apply identity point.tif nowhere.tif --strip=gps
 # Samples that stand for no data neither count nor change.
-try apply box5 point.tif auto.tif --nodata auto
-try apply box5 point.tif given.tif --nodata 999
+try apply box5 point.tif auto.tif --nodata auto --compression 0
+try apply box5 point.tif given.tif --nodata 999 --compression 0
 same auto.tif given.tif
 try apply box5 matrix.tif none.tif --nodata auto
 try apply box5 matrix.tif none.tif --nodata any

@@ -19,6 +19,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/image.hpp"
+#include "src/picture/transfer_curve.hpp"
 #include "tests/support/files/codec.hpp"
 #include "tests/support/files/gif.hpp"
 #include "tests/support/files/picture.hpp"
@@ -1292,6 +1293,21 @@ TEST_CASE("the module for JPEG XL does its loops on the program's threads") {
   const CodecModule& module = load_module(modules_folder(), "jxl");
   REQUIRE(module.parallel_for);
   CHECK((*module.parallel_for == cpu::parallel_for));
+}
+
+TEST_CASE("a profile that lacks one colour's curve makes no light of floats") {
+  for (const std::string name : {"rTRC", "gTRC", "bTRC"}) {
+    Metadata metadata;
+    metadata.icc = icc_profile(false);
+    *std::search(metadata.icc.begin(), metadata.icc.end(), name.begin(), name.end()) = 'x';
+    std::string note;
+    const TransferCurve curve(metadata, Depth::f32, 3, &note);
+    CHECK(note.find("no curves") != std::string::npos);
+    const float in[] = {0.25f, 0.5f, 0.75f};
+    float light[3] = {};
+    curve.to_linear(reinterpret_cast<const std::byte*>(in), 1, 3, light);
+    CHECK(std::equal(std::begin(in), std::end(in), light));
+  }
 }
 
 TEST_CASE("a module that is missing, no module, or of another version") {
