@@ -7,6 +7,7 @@ Each file has a twin without the extra. Both go through `apply identity` into ea
 kept (another program finds it in the result), warned (a line on stderr names it), refused (no result and a message). None of these,
 a warning for the twin, and a result in place that lacks a picture are failures. Prints the table of kind × format, then the sums.
 What the installed programs cannot make or check is left out, with its name. -v prints every message.
+With CONVFILT_TEST_SIZE=short each file goes into its own format, in place, and into a third of the others.
 Exit code: 0, 1 after a failure, 77 where nothing can run.
 """
 import hashlib, os, re, shutil, struct, subprocess, sys, tempfile, zlib
@@ -16,6 +17,7 @@ from files import *
 
 CONVFILT = os.path.realpath(os.environ.get("CONVFILT", "build/release/bin/convfilt"))
 os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
+SHORT = os.environ.get("CONVFILT_TEST_SIZE") == "short"
 OUTPUTS = ("jpg", "png", "tif", "webp", "ppm", "pam", "avif", "jxl", "exr")
 
 
@@ -341,7 +343,7 @@ def convfilt(source, out, *options):
 
 class Table:
     def __init__(self, verbose):
-        self.verbose, self.failures, self.sums, self.left_out, self.twins, self.lacks = verbose, 0, {}, {}, {}, {}
+        self.rows, self.verbose, self.failures, self.sums, self.left_out, self.twins, self.lacks = 0, verbose, 0, {}, {}, {}, {}
 
     def fail(self, where, text):
         self.failures += 1
@@ -400,7 +402,11 @@ class Table:
             self.left_out.setdefault(str(missing), []).append(f"{kind.name} in {own}")
             return
         cells = []
-        for out in OUTPUTS + (own,) * (own not in OUTPUTS) + ("place",):
+        self.rows += 1
+        for column, out in enumerate(OUTPUTS + (own,) * (own not in OUTPUTS) + ("place",)):
+            if SHORT and out in OUTPUTS and out != own and (self.rows + column) % 3:
+                cells.append(f"{'':<8}")
+                continue
             where = f"{kind.name}, {own} to {out}"
             try:
                 if out in OUTPUTS: self.check_program(out)
