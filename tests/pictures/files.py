@@ -287,3 +287,6 @@ def values(*want, far=.002):
         got = pixel(path)
         return all(a != a if b != b else abs(a - b) <= far for a, b in zip(got, want))
     return find
+
+
+if __name__ == "__main__": print(__doc__)  # also for --help

@@ -229,7 +229,8 @@ void add_others(std::vector<Case>& cases) {
                      "only the main one of its 2 pictures is read"});
     for (const std::string type : {"moov", "mpvd"})
       cases.push_back({"a part behind it", extension, plain + box(type, Bytes(20, 1)),
-                       "its box '" + type + "' is not read"});
+                       type == "moov" ? "only one picture of its sequence is read"
+                                      : "its box '" + type + "' is not read"});
     const Bytes beginning(plain.begin(), plain.begin() + plain[3]);
     cases.push_back(
         {"another beginning", extension, plain + beginning, "its box 'ftyp' is not read"});
