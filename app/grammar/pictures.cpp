@@ -173,7 +173,8 @@ void file_options(Binder& binder, Batch& batch) {
   const Choices<Strip> strips = {
       {"all", Strip::all}, {"gps", Strip::gps}, {"all-but-rights", Strip::all_but_rights}};
   binder.joined("--strip", "NAME", "all", *strip,
-                "Leave out metadata. gps leaves out places alone, and all-but-rights keeps authors "
+                "Leave out metadata. gps leaves out coordinates alone (GPS, GeoTIFF), and "
+                "all-but-rights keeps authors "
                 "and rights. The colour profile, or label, stays",
                 words_of(strips));
   binder.then([strip, strips, &write] {
@@ -264,7 +265,8 @@ void declare(Binder& binder, FilterCommand& command) {
         "--nodata", "VALUE",
         [&mapping](const std::string& word) { mapping.nodata = nodata_in(word); },
         "Samples of this value (a number, nan, or auto: the one that a GeoTIFF names) neither "
-        "count nor change; where the mask reaches them, the rest of it is scaled up");
+        "count nor change. Where the mask reaches them, the rest of it is scaled up; one that sums "
+        "to 0 takes the middle sample for them");
   const auto regions = std::make_shared<Words>();
   binder.repeated("--region", "X,Y,W,H", *regions,
                   "Filter only these pixels; the others stay as they were. ellipse:X,Y,W,H is the "

@@ -274,6 +274,9 @@ std::optional<FastCompass> fast_compass(const Edges& edges) {
   return fast;
 }
 
+/// Below every answer of an edge.
+constexpr double kNoEdge = 1e-30;
+
 /// What an edge with a low threshold is marked as, as shares of the range, until it is followed.
 constexpr double kLowMark = 0.25, kHighMark = 0.5;
 
@@ -485,8 +488,12 @@ class EdgeWork::EdgeWorker final : public Worker {
     });
   }
 
-  double low() const { return options().low.value_or(0) / 255 * work_.range_; }
-  double high() const { return options().threshold.value_or(0) / 255 * work_.range_; }
+  /// Of canny an answer of 0, as thin ones have beside their line, is no edge for any threshold.
+  double low() const { return std::max(options().low.value_or(0) / 255 * work_.range_, kNoEdge); }
+  double high() const {
+    return std::max(options().threshold.value_or(0) / 255 * work_.range_,
+                    options().low ? kNoEdge : 0.0);
+  }
   /// Thin answers below all thresholds are black; the division by alpha comes first.
   double least() const { return work_.has_alpha() ? 0 : options().low ? low() : high(); }
 

@@ -255,7 +255,6 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
   const auto around = [&](std::string text, OuterFilter::Begin begin) {
     filter = std::make_shared<OuterFilter>(std::move(text), std::move(filter), std::move(begin));
   };
-  if (mapping.keep_hidden) around("hidden", begin_hidden);
   if (mapping.negative != Negative::clamp) {
     const bool absolute = mapping.negative == Negative::absolute;
     around(absolute ? "size" : "centred response", [absolute](auto& inner, auto& in, auto& place) {
@@ -264,6 +263,7 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
   }
   if (needs_luma) around("luma", begin_luma);
   if (mapping.linear) around("light", begin_light);
+  if (mapping.keep_hidden) around("hidden", begin_hidden);
   if (const auto& depth = mapping.depth)
     around(std::string(name_of(*depth)), [depth = *depth](auto& inner, auto& in, auto& place) {
       return begin_depth(inner, in, place, depth);

@@ -172,20 +172,30 @@ class NodataWork final : public Work {
   int threads_;
 };
 
-double value_for(const Nodata& nodata, const Place& place) {
-  if (nodata.value) return *nodata.value;
-  const std::string text = place.metadata ? nodata_of(place.metadata->exif) : "";
-  if (text.empty())
-    throw UsageError("--nodata=auto: the file names no such value; give it, e.g. --nodata=-9999");
-  if (const auto value = number_in(text)) return *value;
-  throw UsageError("--nodata=auto: the file's value " + in_quotes(text) + " is no number; give it");
+/// The sample that lacks data; nothing where the picture can have none.
+std::optional<double> value_for(const Nodata& nodata, const Metadata& metadata, Depth depth) {
+  std::optional<double> number = nodata.value;
+  if (!number) number = number_in(nodata_of(metadata.exif));
+  if (!number) return std::nullopt;
+  const double sample = *number * metadata.stored.scale + metadata.stored.offset;
+  if (depth == Depth::f32) return sample;
+  const bool is_one = sample >= 0 && sample <= full_range(depth) && sample == std::floor(sample);
+  return is_one ? std::optional(sample) : std::nullopt;
 }
 
 std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const Place& place,
                                    const Nodata& nodata) {
   if (in.channels == 4)
     throw UsageError("--nodata: alpha tells which pixels of the picture count; leave it out");
-  const double value = value_for(nodata, place);
+  const auto lacking = value_for(nodata, place.metadata ? *place.metadata : Metadata{}, in.depth);
+  if (!lacking) {
+    std::unique_ptr<Work> work = inner.begin(in, place);
+    work->knows_nodata = true;
+    if (!nodata.value && work->note.empty())
+      work->note = "it names no value for no data that it can hold, so that all samples count";
+    return work;
+  }
+  const double value = *lacking;
   const bool border_lacks = place.convolver.options().border == Border::constant &&
                             with_depth(in.depth, [&]<class T>(TypeTag<T>) {
                               return is_nodata(T(place.border_value), value);
@@ -211,6 +221,10 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
 }
 
 }  // namespace
+
+bool may_lack_data(const Metadata& metadata, Depth depth) {
+  return value_for({}, metadata, depth).has_value();
+}
 
 bool Nodata::operator==(const Nodata& other) const {
   if (value.has_value() != other.value.has_value()) return false;

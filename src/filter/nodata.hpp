@@ -10,7 +10,8 @@ namespace convfilt {
 
 /// Which samples have no data.
 struct Nodata {
-  std::optional<double> value;  ///< NaN stands for every NaN; none: what the picture's file names
+  /// As the file stores it. NaN stands for every NaN; none: what the picture's file names.
+  std::optional<double> value;
 
   bool operator==(const Nodata& other) const;
 };
@@ -18,11 +19,14 @@ struct Nodata {
 /// A number, "nan" or "auto". Throws UsageError.
 Nodata nodata_in(const std::string& word);
 
+/// Whether a picture's file names a value for no data that samples of this depth can have.
+bool may_lack_data(const Metadata& metadata, Depth depth);
+
 /// Filters all other samples, and leaves these as they are. Where a mask reaches them, the rest of
 /// it is scaled so that it sums to what the whole does; if that is 0, they count as the sample that
-/// is replaced. Where it does not, results are the filter's own. Throws UsageError
-/// unless the filter is one mask; its begin() does if the picture has alpha, and where the file
-/// names no value.
+/// is replaced. Where it does not, results are the filter's own. A picture whose
+/// file names no value, or that cannot hold it, is filtered as by the filter. Throws UsageError
+/// unless the filter is one mask; its begin() does if the picture has alpha.
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata);
 
 }  // namespace convfilt

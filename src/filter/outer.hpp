@@ -31,7 +31,8 @@ class OuterFilter final : public Filter {
     return begin_(*inner_, in, place);
   }
   std::string resident_refuses() const override {
-    return "--linear, --luma, --keep-hidden, --nodata, --region, --output, --depth, and --threshold and "
+    return "--linear, --luma, --keep-hidden, --nodata, --region, --output, --depth, and "
+           "--threshold and "
            "--halo-limit of sharpen are computed on the CPU";
   }
   ResidentPlan device_plan(const Shape&, const Place&, int) const override {

@@ -169,6 +169,12 @@ std::optional<ColourConversion> fit_label(const std::string& to, const Header& s
   return std::nullopt;
 }
 
+/// "a JPEG", "an AVIF".
+std::string with_article(std::string_view name) {
+  return (std::string_view("AEIOU").find(name.front()) == std::string_view::npos ? "a " : "an ") +
+         std::string(name);
+}
+
 /// A PNG's text of this keyword is what other formats call a comment.
 constexpr std::string_view kComment("Comment\0", 8);
 
@@ -337,7 +343,7 @@ void PictureReader::choose_pictures() {
   const int count = header().pages;
   const bool is_one = header().format != FormatId::tiff || options.loader == Loader::opencv;
   if (options.page.value_or(0) != 0 && count == 1 && is_one)
-    context_.fail("only the first picture of a " + std::string(name_of(header().format)) +
+    context_.fail("only the first picture of " + with_article(name_of(header().format)) +
                   " is read; leave out --page");
   const int page = context_.first_page(count);
   takes_all_ = !options.page && (options.several == Several::all ||

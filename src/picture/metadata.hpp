@@ -37,6 +37,13 @@ struct Metadata {
     std::string type;
     Bytes data;
   };
+  /// What rows hold for a number that the file stores: stored * scale + offset.
+  struct Stored {
+    double scale = 1, offset = 0;
+    bool operator==(const Stored&) const = default;
+  };
+  Stored stored;
+
   std::vector<Chunk> text_chunks;  ///< a PNG's texts
 
   ColourLabel label;

@@ -11,6 +11,7 @@
 #include "src/base/clock.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/bands.hpp"
+#include "src/filter/nodata.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
 #include "src/run/crew.hpp"
 #include "src/run/report.hpp"
@@ -228,7 +229,7 @@ void warn_once(std::vector<std::string>& warnings, const std::string& warning) {
 
 /// Adds a warning where metadata that are no longer true are left out.
 Header output_header(const PictureReader& reader, const Work& work, const WriteOptions& options,
-                     bool keeps_lightness, const std::string& in,
+                     const Filter& filter, const std::string& in,
                      std::vector<std::string>& warnings) {
   Header header = reader.header();
   const Shape in_shape = upright_shape(header);
@@ -241,10 +242,18 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
                             "left out");
   }
   Metadata::Bytes& exif = header.metadata.exif;
-  if (const std::string nodata = nodata_of(exif); !nodata.empty() && !work.knows_nodata)
-    warn_once(warnings, shown_input(in) + ": samples that stand for no data (" +
-                            quoted_name(nodata) +
-                            ") are filtered like any other; --nodata=auto leaves them out");
+  const std::string nodata = quoted_name(nodata_of(exif));
+  if (may_lack_data(header.metadata, header.depth) && !work.knows_nodata)
+    warn_once(warnings, shown_input(in) + ": samples that stand for no data (" + nodata +
+                            ") are filtered like any other" +
+                            (filter.only_mask() ? "; --nodata=auto leaves them out" : ""));
+  const bool has_other_samples = header.metadata.stored != Metadata::Stored{} ||
+                                 work.out.depth != header.depth || !filter.keeps_lightness();
+  if (!nodata_of(exif).empty() && has_other_samples && options.strip == Strip::none) {
+    exif = without_nodata(exif);
+    warn_once(warnings, shown_input(in) + ": its value for no data (" + nodata +
+                            ") means no sample of the result, and is left out");
+  }
   if (tells_place(exif) && options.strip == Strip::none) {
     if (header.orientation == 1) {
       exif = with_moved_place(exif, work.offset_x, work.offset_y);
@@ -255,7 +264,9 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
                               "is turned, and is left out");
     }
   }
-  const bool is_same = in_shape == work.out && (header.pages == 1 || reader.takes_all());
+  const bool is_same = in_shape.width == work.out.width && in_shape.height == work.out.height &&
+                       in_shape.channels == work.out.channels &&
+                       (header.pages == 1 || reader.takes_all());
   if (!is_same && options.strip == Strip::none && describes_stack(exif)) {
     exif = without_description(exif);
     warn_once(warnings, shown_input(in) +
@@ -274,7 +285,7 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
   header.channels = work.out.channels;
   header.depth = work.out.depth;
   header.two_levels = work.two_levels;
-  header.is_response = !keeps_lightness;
+  header.is_response = !filter.keeps_lightness();
   return header;
 }
 
@@ -358,8 +369,7 @@ std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReade
   report.why_whole = work->why_whole;
   const Original original{reader, work->regions};
   const Header written =
-      output_header(reader, *work, batch_.write, batch_.filter->keeps_lightness(), passage.job.in,
-                    report.warnings);
+      output_header(reader, *work, batch_.write, *batch_.filter, passage.job.in, report.warnings);
   if (writer)
     writer->next(written);
   else

@@ -87,8 +87,8 @@ class HeadBits {
 
 /// The quality for which libwebp takes the mean of the frame's quantisers; nothing for a lossless
 /// picture. It is off by some where libwebp spread the quantisers over segments.
-std::optional<int> quality_of(View riff) {
-  std::size_t at = 12;  // chunks: a name, a size, data of an even length
+std::optional<int> quality_of(View riff, std::size_t at = 12) {
+  // Chunks from `at` on: a name, a size, data of an even length.
   while (at + 8 <= riff.size() && !starts_with(riff.subspan(at), "VP8 "))
     at += 8 + (little_endian(riff, at + 4) + 1) / 2 * 2;
   constexpr std::size_t kHead = 18;  // the chunk's, the frame's tag, its mark and its size
@@ -167,6 +167,7 @@ class WebpReader : public WholeReader {
     demuxer_ = std::move(demuxer);
     if (!begin_frame(1))
       context_.fail("nothing of this WebP can be read: its first frame is not there");
+    header_.quality = quality_of(bitstream_, 0);
     if (!reads_frames(context_.options())) return;
     first_ = context_.first_page(header_.pages);
     header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);

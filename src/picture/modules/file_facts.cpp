@@ -241,6 +241,7 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadConte
     context.leaves_out("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
                        " bits a sample");
   if (samples == 2 && extra) context.leaves_out("the alpha of a grey TIFF is not read");
+  if (directory->next != 0) context.leaves_out("only the first of its pictures is read");
 }
 
 /// The colours of a BMP's palette, between its header and its rows.
@@ -408,6 +409,15 @@ std::optional<int> other_channels(std::string_view list) {
   return std::nullopt;
 }
 
+/// Whether there is red, green, blue or luma. OpenCV would give a black picture.
+bool has_colours(std::string_view list) {
+  const std::string names = '\0' + std::string(list);
+  return std::ranges::any_of(std::string_view("RGBY"), [&](char name) {
+    return list.starts_with(std::string{name, '\0'}) ||
+           names.find(std::string{'\0', name, '\0'}) != names.npos;
+  });
+}
+
 /// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
 /// would take what follows a value of another length for attributes, of up to 2 GiB.
 bool has_size_of_type(Bytes value, std::string_view type) {
@@ -483,6 +493,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
         (name == "pixelAspectRatio" && all.substr(value, size) != kSquare))
       add_name(unused, in_quotes(name));
     if (name == "compression" && size == 1) header.compression = bytes[value];
+    if (name == "channels" && !has_colours(all.substr(value, size)))
+      context.fail("none of its channels is R, G, B or Y, which are read; convert it first");
     const int others = name == "channels" ? other_channels(all.substr(value, size)).value_or(0) : 0;
     if (others > 0)
       context.leaves_out("its channels beside colours and alpha are not read (" +

@@ -158,6 +158,27 @@ TEST_CASE("a picture without gaps stays what the filter makes, whatever the valu
                filtered(in, *without_nodata(plain, {nodata}), convolver)));
 }
 
+TEST_CASE("the value is that of the file's numbers, or the one that it names") {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  Convolver convolver(options);
+  Metadata metadata;
+  metadata.stored.scale = 1 / 32767.0;  // 16 bits with a sign
+  Image in(3, 1, 1, Depth::f32);
+  const int numbers[] = {1000, -9999, 4000};
+  auto* const samples = reinterpret_cast<float*>(in.view().row(0));
+  for (int i = 0; i < 3; ++i) samples[i] = float(numbers[i] * metadata.stored.scale);
+  const FilterPtr box = mask_filter(box_mask(3));
+  const Image out = filtered(in, *without_nodata(box, {-9999}), convolver, &metadata);
+  const auto* const results = reinterpret_cast<const float*>(out.view().row(0));
+  for (int i = 0; i < 3; ++i) CHECK(results[i] == doctest::Approx(samples[i]));
+  CHECK(results[1] == samples[1]);
+  // A file that names none, and a value that no sample has.
+  const Image plain = filtered(in, *box, convolver, &metadata);
+  CHECK(same(filtered(in, *without_nodata(box, {}), convolver, &metadata), plain));
+  CHECK(begin(*without_nodata(box, {}), shape_of(in), convolver, &metadata)->note != "");
+}
+
 TEST_CASE("what has no place without data is refused") {
   CHECK(nodata_in("-9999") == Nodata{-9999});
   CHECK(nodata_in("nan") == Nodata{kNan});
@@ -171,8 +192,6 @@ TEST_CASE("what has no place without data is refused") {
   const FilterPtr box = mask_filter(box_mask(3));
   CHECK_THROWS_WITH_AS(filtered(alpha, *without_nodata(box, {0}), convolver),
                        doctest::Contains("--nodata: alpha tells"), UsageError);
-  CHECK_THROWS_WITH_AS(filtered(grey, *without_nodata(box, {}), convolver),
-                       doctest::Contains("names no such value"), UsageError);
   CHECK_THROWS_WITH_AS(
       filtered(grey, *without_nodata(channel_edges(plain_masks(EdgeMethod::sobel)), {0}),
                convolver),

@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr std::uint16_t kDescription[] = {270};
+constexpr std::uint16_t kDescription[] = {270}, kNodata[] = {42113};
 constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
 
 /// The first directory of a block, which is no BigTIFF and whole.
@@ -101,15 +101,18 @@ Bytes without_description(const Bytes& exif) {
 }
 
 std::string nodata_of(const Bytes& exif) {
-  constexpr std::uint16_t kNodata = 42113;
   constexpr std::uint64_t kMostText = 64;
   const TiffStructure file(exif);
   const auto first = directory_of(file);
-  const TiffEntry* entry = first ? first->find(kNodata) : nullptr;
+  const TiffEntry* entry = first ? first->find(kNodata[0]) : nullptr;
   if (!entry) return "";
   const Bytes bytes = file.bytes_of(*entry, kMostText);
   const std::string_view text = text_of(bytes);
   return std::string(text.substr(0, text.find('\0')));
+}
+
+Bytes without_nodata(const Bytes& exif) {
+  return without(exif, kNodata);
 }
 
 bool tells_place(const Bytes& exif) {

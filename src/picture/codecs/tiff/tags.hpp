@@ -22,6 +22,7 @@ std::vector<unsigned char> without_description(const std::vector<unsigned char>&
 
 /// The text that names the sample that stands for no data; empty where there is none.
 std::string nodata_of(const std::vector<unsigned char>& exif);
+std::vector<unsigned char> without_nodata(const std::vector<unsigned char>& exif);
 
 bool tells_place(const std::vector<unsigned char>& exif);
 std::vector<unsigned char> without_place(const std::vector<unsigned char>& exif);

@@ -218,6 +218,18 @@ Depth depth_of(const Layout& layout) {
   return layout.bits > 8 ? Depth::u16 : Depth::u8;
 }
 
+/// How unpack() and whoever turns white and black round make a sample of a stored number.
+Metadata::Stored stored_as(const Layout& layout) {
+  Metadata::Stored stored;
+  const Depth depth = depth_of(layout);
+  const bool is_signed = layout.sample == Sample::signed_integer;
+  if (layout.sample != Sample::real)
+    stored.scale = (depth == Depth::f32 ? 1 : full_range(depth)) /
+                   (std::ldexp(1.0, layout.bits - is_signed) - 1);
+  if (!layout.white_is_zero || is_signed) return stored;
+  return {-stored.scale, depth == Depth::f32 ? 1 : full_range(depth)};
+}
+
 /// The common data of a reader's parts.
 struct Input {
   ByteSource& source;
@@ -1424,6 +1436,7 @@ class TiffReader : public RowReader {
     const auto described_by = file_.directory(page.described_by);
     header_.metadata = metadata_of(file_, *described_by);
     header_.metadata.resolution = resolution_of(tiff);
+    header_.metadata.stored = stored_as(layout_);
     if (page.described_by != page.directory) {
       const std::uint64_t orientation = number(*described_by, TIFFTAG_ORIENTATION, 1);
       if (!directory->find(TIFFTAG_ORIENTATION) && orientation >= 1 && orientation <= 8)
