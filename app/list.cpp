@@ -120,8 +120,7 @@ void ListCommand::run() {
 }
 
 void declare(Binder& binder, ListCommand& command) {
-  binder.positional("TOPIC", command.topic, "strategies, filters, masks or devices (default: all)",
-                    false, kTopics);
+  binder.positional("TOPIC", command.topic, "What to list (default: all)", false, kTopics);
   binder.then([&command] {
     if (!command.topic.empty()) require_choice("topic", command.topic, kTopics);
   });

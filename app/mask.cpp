@@ -383,8 +383,8 @@ void MaskCommand::run() {
 
 void declare(Binder& binder, MaskCommand& command) {
   binder.positional("ACTION", command.action,
-                    "check: facts, and what auto takes. show: weights and response. make: print a "
-                    "mask by formula, as text",
+                    "What to do. check prints facts, and what auto takes; show draws weights and "
+                    "response; make prints a mask by formula, as text",
                     true, kActions);
   binder.positional("MASK", command.mask,
                     "A file, or a name (convfilt list masks). A text or a picture; with make, " +
