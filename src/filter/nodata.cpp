@@ -222,8 +222,8 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
 
 }  // namespace
 
-bool may_lack_data(const Metadata& metadata, Depth depth) {
-  return value_for({}, metadata, depth).has_value();
+std::optional<double> sample_without_data(const Metadata& metadata, Depth depth) {
+  return value_for({}, metadata, depth);
 }
 
 bool Nodata::operator==(const Nodata& other) const {

@@ -19,8 +19,9 @@ struct Nodata {
 /// A number, "nan" or "auto". Throws UsageError.
 Nodata nodata_in(const std::string& word);
 
-/// Whether a picture's file names a value for no data that samples of this depth can have.
-bool may_lack_data(const Metadata& metadata, Depth depth);
+/// The sample, of this depth, that stands for no data, as the picture's file says; nothing where it
+/// names none, or one that no sample can have.
+std::optional<double> sample_without_data(const Metadata& metadata, Depth depth);
 
 /// Filters all other samples, and leaves these as they are. Where a mask reaches them, the rest of
 /// it is scaled so that it sums to what the whole does; if that is 0, they count as the sample that

@@ -243,16 +243,18 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
   }
   Metadata::Bytes& exif = header.metadata.exif;
   const std::string nodata = quoted_name(nodata_of(exif));
-  if (may_lack_data(header.metadata, header.depth) && !work.knows_nodata)
+  const auto lacking = sample_without_data(header.metadata, header.depth);
+  if (lacking && !work.knows_nodata)
     warn_once(warnings, shown_input(in) + ": samples that stand for no data (" + nodata +
                             ") are filtered like any other" +
                             (filter.only_mask() ? "; --nodata=auto leaves them out" : ""));
-  const bool has_other_samples = header.metadata.stored != Metadata::Stored{} ||
-                                 work.out.depth != header.depth || !filter.keeps_lightness();
-  if (!nodata_of(exif).empty() && has_other_samples && options.strip == Strip::none) {
+  const bool has_other_samples = work.out.depth != header.depth || !filter.keeps_lightness();
+  if (lacking && has_other_samples && options.strip == Strip::none) {
     exif = without_nodata(exif);
     warn_once(warnings, shown_input(in) + ": its value for no data (" + nodata +
                             ") means no sample of the result, and is left out");
+  } else if (lacking && header.metadata.stored != Metadata::Stored{}) {
+    exif = with_nodata(exif, float(*lacking));
   }
   if (tells_place(exif) && options.strip == Strip::none) {
     if (header.orientation == 1) {

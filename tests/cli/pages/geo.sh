@@ -60,5 +60,5 @@ before, after = tifffile.imread("elevation.tif").astype(float), tifffile.imread(
 has = np.pad(before != -9999, 2, "edge")
 values = windows(np.pad(before, 2, "edge") * has, (5, 5)).sum((2, 3)) / windows(has, (5, 5)).sum((2, 3))
 assert np.abs(after - np.where(before == -9999, before, values)).max() < 0.01
-assert 42113 not in tags("mean.tif") and 42113 not in tags("edges.tif")
+assert np.float32(float(tags("mean.tif")[42113])) == np.float32(-9999 / 32767) and 42113 not in tags("edges.tif")
 P

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -113,6 +115,30 @@ std::string nodata_of(const Bytes& exif) {
 
 Bytes without_nodata(const Bytes& exif) {
   return without(exif, kNodata);
+}
+
+Bytes with_nodata(const Bytes& exif, float sample) {
+  constexpr std::size_t kCountAt = 4,
+                        kInside = 4;  // where an entry's count stands, its value behind
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  const TiffEntry* entry = first ? first->find(kNodata[0]) : nullptr;
+  if (!entry) return exif;
+  char digits[32];
+  Bytes text(std::begin(digits), std::to_chars(std::begin(digits), std::end(digits), sample).ptr);
+  text.push_back(0);
+  Bytes result = exif, place;
+  append_number(place, text.size(), 4, file.little());
+  if (text.size() <= kInside) {
+    text.resize(kInside);
+    place.insert(place.end(), text.begin(), text.end());
+  } else {
+    result.resize((result.size() + 1) / 2 * 2);
+    append_number(place, result.size(), 4, file.little());
+    result.insert(result.end(), text.begin(), text.end());
+  }
+  std::ranges::copy(place, result.begin() + std::ptrdiff_t(entry->entry_at + kCountAt));
+  return result;
 }
 
 bool tells_place(const Bytes& exif) {

@@ -23,6 +23,8 @@ std::vector<unsigned char> without_description(const std::vector<unsigned char>&
 /// The text that names the sample that stands for no data; empty where there is none.
 std::string nodata_of(const std::vector<unsigned char>& exif);
 std::vector<unsigned char> without_nodata(const std::vector<unsigned char>& exif);
+/// The block names this sample instead of the one that it names.
+std::vector<unsigned char> with_nodata(const std::vector<unsigned char>& exif, float sample);
 
 bool tells_place(const std::vector<unsigned char>& exif);
 std::vector<unsigned char> without_place(const std::vector<unsigned char>& exif);
