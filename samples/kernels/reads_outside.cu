@@ -14,8 +14,7 @@ __global__ void reads_outside(float* in, float* out, int width, int height) {
     for (int i = 0; i < 2 * RADIUS + 1; i++) {
       int in_x = x - RADIUS + i;
       int in_y = y - RADIUS + j;
-      if (in_x >= 0 && in_x < width && in_y >= 0)
-        sum += F[j][i] * in[in_y * width + in_x];
+      if (in_x >= 0 && in_x < width && in_y >= 0) sum += F[j][i] * in[in_y * width + in_x];
     }
   }
   out[y * width + x] = sum;

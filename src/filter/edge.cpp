@@ -23,10 +23,10 @@
 #include "src/base/suggest.hpp"
 #include "src/filter/bands.hpp"
 #include "src/filter/device_work.hpp"
-#include "src/filter/luma.hpp"
 #include "src/filter/mask.hpp"
 #include "src/filter/mask_work.hpp"
 #include "src/mask/number.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
@@ -488,7 +488,7 @@ class EdgeWork::EdgeWorker final : public Worker {
     });
   }
 
-  /// Of canny an answer of 0, as thin ones have beside their line, is no edge for any threshold.
+  /// Canny's thin answers are 0 beside their line: those are no edges, not even with --low=0.
   double low() const { return std::max(options().low.value_or(0) / 255 * work_.range_, kNoEdge); }
   double high() const {
     return std::max(options().threshold.value_or(0) / 255 * work_.range_,

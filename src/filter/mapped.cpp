@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
-#include "src/filter/luma.hpp"
 #include "src/filter/outer.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/transfer_curve.hpp"
 
@@ -49,12 +49,11 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   if (work->out.channels != 1)
     throw UsageError(
         "--luma: the result of this recipe is in colours; leave out --luma, or --direction=hue");
-  const auto shares = place.metadata ? luma_shares(*place.metadata) : std::nullopt;
+  const auto shares = luma_shares(place.metadata ? *place.metadata : Metadata{});
   const auto enter = [shares](const auto* from, int width, float* luma) {
     for (int x = 0; x < width; ++x, from += 3)
-      luma[x] = shares ? float((*shares)[0] * double(from[0]) + (*shares)[1] * double(from[1]) +
-                               (*shares)[2] * double(from[2]))
-                       : float(luma_of(from));
+      luma[x] = float(shares[0] * double(from[0]) + shares[1] * double(from[1]) +
+                      shares[2] * double(from[2]));
   };
   const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(const OuterRow<T>& row) {
     if (!keeps_lightness) {

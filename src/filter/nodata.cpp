@@ -191,8 +191,10 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
   if (!lacking) {
     std::unique_ptr<Work> work = inner.begin(in, place);
     work->knows_nodata = true;
-    if (!nodata.value && work->note.empty())
-      work->note = "it names no value for no data that it can hold, so that all samples count";
+    if (work->note.empty())
+      work->note = nodata.value
+                       ? "it cannot hold the value of --nodata, so all samples count"
+                       : "it names no value for no data that it can hold, so all samples count";
     return work;
   }
   const double value = *lacking;

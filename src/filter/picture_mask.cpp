@@ -10,10 +10,10 @@
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
-#include "src/filter/luma.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/number.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/io.hpp"
 #include "src/picture/sample_type.hpp"
 

@@ -279,10 +279,11 @@ ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::stri
   return srgb;
 }
 
-std::optional<std::array<double, 3>> luma_shares(const Metadata& metadata) {
+std::array<double, 3> luma_shares(const Metadata& metadata) {
+  constexpr std::array kOfBt709{luma_share(0), luma_share(1), luma_share(2)};
   Profile profile =
       label_rules(metadata) ? make_profile(metadata.label, 3, false) : open(metadata.icc);
-  if (!profile) return std::nullopt;
+  if (!profile) return kOfBt709;
   // Profiles hold their primaries as they look in the light D50; luma is meant in D65. This is the
   // row of the inverse of Bradford's adaptation that gives Y.
   constexpr double kFromX = -0.0282895, kFromY = 1.0099416, kFromZ = 0.0210077;
@@ -292,18 +293,18 @@ std::optional<std::array<double, 3>> luma_shares(const Metadata& metadata) {
   double sum = 0;
   for (std::size_t c = 0; c < 3; ++c) {
     const auto* colour = static_cast<const cmsCIEXYZ*>(cmsReadTag(profile.get(), kColours[c]));
-    if (!colour) return std::nullopt;
+    if (!colour) return kOfBt709;
     shares[c] = kFromX * colour->X + kFromY * colour->Y + kFromZ * colour->Z;
     sum += shares[c];
   }
-  constexpr double kOfBt709[] = {0.0722, 0.7152, 0.2126}, kSame = 2e-3;
+  constexpr double kSame = 2e-3;
   bool is_bt709 = true;
   for (std::size_t c = 0; c < 3; ++c) {
     shares[c] /= sum;
-    if (!(shares[c] > 0)) return std::nullopt;
+    if (!(shares[c] > 0)) return kOfBt709;
     is_bt709 = is_bt709 && std::abs(shares[c] - kOfBt709[c]) < kSame;
   }
-  return is_bt709 ? std::nullopt : std::optional(shares);
+  return is_bt709 ? kOfBt709 : shares;
 }
 
 Bytes profile_for(const Bytes& icc, int channels) {
@@ -335,7 +336,7 @@ Bytes profile_of(const ColourLabel& label, int channels) {
   if (!profile) return {};
   const auto codes = codes_of(label);
   if (codes && (codes->transfer == kPq || codes->transfer == kHlg) && channels > 1) {
-    // What a table can only approach.
+    // A table of samples only approaches these curves; the codes are exact.
     cmsSetProfileVersion(profile.get(), 4.4);
     cmsVideoSignalType signal{codes->primaries, codes->transfer, 0, 1};
     if (!cmsWriteTag(profile.get(), cmsSigcicpTag, &signal)) return {};

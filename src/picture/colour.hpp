@@ -1,5 +1,4 @@
-/// What a picture's samples mean as colours: the labels of files, and ICC profiles made of them and
-/// used, by lcms2.
+/// The colours that a picture's samples stand for: labels of files, and ICC profiles, by lcms2.
 #pragma once
 
 #include <array>
@@ -38,9 +37,23 @@ struct ToneCurve {
 /// profile or label that has no curve; it may stay empty.
 ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::string* note);
 
-/// The shares of blue, green and red in luma, as the metadata tell; nothing where they are those of
-/// BT.709.
-std::optional<std::array<double, 3>> luma_shares(const Metadata& metadata);
+/// The weights of ITU-R BT.709 in luma, for blue, green and red, in ten thousandths.
+inline constexpr int kLumaShares[] = {722, 7152, 2126};
+
+inline constexpr double luma_share(int channel) {
+  return kLumaShares[channel] / 1e4;
+}
+
+/// The luma of a pixel in blue, green and red, in the units of its samples, by BT.709.
+template <class T>
+double luma_of(const T* pixel) {
+  const auto share = [&](int channel) { return luma_share(channel) * double(pixel[channel]); };
+  return share(0) + share(1) + share(2);
+}
+
+/// The weights of blue, green and red in luma, as the metadata tell; without primaries, and for
+/// those of BT.709, luma_share().
+std::array<double, 3> luma_shares(const Metadata& metadata);
 
 /// The codes that a profile has beside its curves, as those of high dynamic range do.
 std::optional<ColourLabel::Codes> codes_in(const std::vector<unsigned char>& icc);

@@ -1,4 +1,4 @@
-/// What a picture file says of its colours in a few numbers.
+/// Numbers in picture files that tell which colours are meant.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace convfilt {
 
-/// What a file says of its colours without an ICC profile. Numbers are those of the formats, so
-/// that a label comes back as it was.
+/// The colours of a file without an ICC profile. Numbers are those of the formats, so that a label
+/// comes back as it was.
 struct ColourLabel {
   static constexpr std::uint8_t kUnsaid = 2;
 

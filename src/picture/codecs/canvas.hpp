@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// What becomes of a frame's place when the next frame comes.
+/// A frame may stay when the next one comes, be cleared, or give back the pixels it covered.
 enum class Disposal { keep, clear, restore };
 
 struct FramePlace {

@@ -157,7 +157,7 @@ peaks() {  # TITLE IN
 }
 
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, the least of $rounds: wall ms (ms of all cores). \
-Share: convfilt's times over the least of the others. Difference: mean distance from OpenCV's pixels, in steps."
+Share: convfilt's times over the least of the others. Difference: mean distance from OpenCV's, in steps."
 echo
 { printf '| whole command'; printf ' | %s' "${peers[@]}"; echo " | share | difference |"; }
 { printf '|---'; for peer in "${peers[@]}"; do printf '|---:'; done; echo '|---:|---:|'; }

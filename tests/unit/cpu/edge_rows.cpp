@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "src/filter/luma.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 
 using namespace convfilt;

@@ -13,7 +13,7 @@
 
 namespace convfilt::png {
 
-/// What a chunk says of a frame.
+/// The contents of an fcTL chunk: a frame's place and time.
 struct FrameControl {
   FramePlace place;
   int time = 0, per_second = 100;

@@ -1206,7 +1206,7 @@ Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
       }
       layout.colour = Colour::lab;
       layout.icc_lab = photometric == PHOTOMETRIC_ICCLAB;
-      layout.sample = Sample::unsigned_integer;  // whatever is said of a and b
+      layout.sample = Sample::unsigned_integer;  // the conversion knows which have a sign
       context.warn("its CIELab becomes sRGB");
       break;
     default: layout.colour = Colour::by_libtiff; break;
