@@ -83,8 +83,11 @@ struct BuiltFor {
 /// what weights of 0 mean.
 template <const Strategy& strategy, Strategy::Prepare make = nullptr>
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return without_zero_weights(problem, strategy.family_of(options.tuning), options.threads,
-                              (make ? make : strategy.make_plan)(problem, options));
+  const Family family = strategy.family_of(options.tuning);
+  PlanOptions how = options;
+  how.skips_zeros = takes_zero_weights(problem, family);
+  return without_zero_weights(problem, family, options.threads, make != nullptr,
+                              (make ? make : strategy.make_plan)(problem, how));
 }
 
 /// Nor can one forget to ask for the CUDA device that it needs.
@@ -95,7 +98,7 @@ std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& op
 }
 
 std::unique_ptr<Plan> prepare_direct(const Problem& problem, const PlanOptions& options) {
-  return without_zero_weights(problem, Family::direct, options.threads,
+  return without_zero_weights(problem, Family::direct, options.threads, true,
                               prepare_cpu_direct(problem, options));
 }
 

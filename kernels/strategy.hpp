@@ -200,6 +200,7 @@ struct PlanOptions {
   Tuning tuning{};                 ///< settings that the strategy has; others must be 0
   Watch watch = Watch::nothing;    ///< in the emulator alone
   Recording* recording = nullptr;  ///< where the emulator writes to; it must outlive the plan
+  bool skips_zeros = false;        ///< whether run_resident() takes no sample under a weight of 0
   std::shared_ptr<SharedTransforms> transforms{};  ///< null where no other plan has the pictures
 };
 

@@ -257,7 +257,9 @@ void declare(Binder& binder, FilterCommand& command) {
   binder.flag("--linear", mapping.linear,
               "Filter linear light, by the curve that IN's profile or label tells, else sRGB's. "
               "Floats without a profile are light already");
-  binder.flag("--luma", mapping.luma, "Filter luma alone. Edges are then grey");
+  binder.flag("--luma", mapping.luma,
+              "Filter luma alone: 0.299 red, 0.587 green, 0.114 blue (Y of JPEG); with --linear, "
+              "luminance. Edges are then grey");
   binder.flag("--keep-hidden", mapping.keep_hidden,
               "Keep the colours of clear pixels, which alpha hides (default: they are black)");
   if (command.line->is_one_mask)

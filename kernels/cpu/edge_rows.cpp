@@ -50,7 +50,8 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
   for (; x < n; ++x) weighted(hn::CappedTag<float, 1>(), x);
 }
 
-void weighted_float_row(const float* pixels, const double (&weights)[3], int n, float* sums) {
+void weighted_float_row(const float* pixels, const std::array<double, 3>& weights, int n,
+                        float* sums) {
   const auto weighted = [&](auto d, int x) HWY_ATTR {
     const hn::Rebind<float, decltype(d)> half;
     hn::Vec<decltype(half)> channel[3];
@@ -335,7 +336,7 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
   HWY_DYNAMIC_DISPATCH(weighted_row)(pixels, weights, divisor, n, sums);
 }
 
-void weighted_row(const float* pixels, const double (&weights)[3], int n, float* sums) {
+void weighted_row(const float* pixels, const std::array<double, 3>& weights, int n, float* sums) {
   HWY_DYNAMIC_DISPATCH(weighted_float_row)(pixels, weights, n, sums);
 }
 

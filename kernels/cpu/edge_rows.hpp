@@ -1,6 +1,7 @@
 /// Rows of edges on the CPU, in vectors: luma, the answers to several masks, and thin edges.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,7 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
                   float* sums);
 
 /// The same of floats, summed in double precision.
-void weighted_row(const float* pixels, const double (&weights)[3], int n, float* sums);
+void weighted_row(const float* pixels, const std::array<double, 3>& weights, int n, float* sums);
 
 void answer_row(Join join, const ResponseRows& responses, int n, double* answers);
 

@@ -98,11 +98,23 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
     if (!writes_callers)
       copy_rows(out.data, std::size_t(out.pitch), own_output().data,
                 std::size_t(own_output().pitch), out.width * pixel, out.height, stream_);
+    if (options_.skips_zeros) skip_zeros_of(in, out);
   } catch (...) {
     stream_.synchronize();  // Work may be queued on memory that the caller gives back now.
     throw;
   }
   order_.end(stream, stream_);
+}
+
+void DevicePlan::skip_zeros_of(PictureView<const std::byte> in, PictureView<std::byte> out) {
+  if (!taps_) {
+    taps_ = taps_but_zero(problem_);
+    if (!taps_->taps.empty()) hold_copy(taps_there_, taps_->taps);
+  }
+  skip_zeros(in,
+             {as<const MaskTap>(taps_there_), int(taps_->taps.size()), problem_.border,
+              problem_.width, problem_.channels, ghost_sample<float>(problem_)},
+             taps_->finish, out, stream_);
 }
 
 std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {

@@ -7,11 +7,13 @@
 #include <climits>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/launch.hpp"
 #include "kernels/contract/plane_view.hpp"
+#include "kernels/plan/zero_weights.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -221,8 +223,12 @@ class DevicePlan : public Plan {
   const DevicePlane& own_input() const { return split() ? picture_in_.plane : plane_in_.plane; }
   const DevicePlane& own_output() const { return split() ? picture_out_.plane : plane_out_.plane; }
 
+  void skip_zeros_of(PictureView<const std::byte> in, PictureView<std::byte> out);
+
   OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures only if split
-  std::size_t held_ = 0;  ///< device bytes in the planes and the scratch
+  std::size_t held_ = 0;          ///< device bytes in the planes and the scratch
+  std::optional<MaskTaps> taps_;  ///< once they are needed
+  DeviceBuffer taps_there_;
   Staging staging_;
   CallersOrder order_;
 };
@@ -247,5 +253,9 @@ void split_channels(Depth, const DevicePlane& picture, int channels, const Devic
                     const Stream&);
 void merge_channels(Depth, const DevicePlane& planes, const DevicePlane& picture, int channels,
                     const Stream&);
+
+/// Computes the results anew that are not finite (zero_weights.cu). `sums.taps` lies on the device.
+void skip_zeros(PictureView<const std::byte> in, const SumOfTaps& sums, const FloatFinish& how,
+                PictureView<std::byte> out, const Stream&);
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -15,16 +15,6 @@
 namespace convfilt {
 namespace {
 
-/// Whether samples under weights of 0 may reach results, or terms of a mask turn an infinity to
-/// NaN.
-bool spreads(const Problem& problem, Family family) {
-  if (problem.depth != Depth::f32 || family == Family::transform) return false;
-  if (problem.contrast > 0 && std::isfinite(problem.contrast)) return false;
-  const Mask& mask = problem.mask;
-  return std::ranges::count(mask.weights, 0) > 0 ||
-         (family == Family::separable && separable_taps(problem) > mask.width + mask.height);
-}
-
 /// Whether one of the samples is infinite or NaN. Adding 1 to the exponent carries it into the
 /// sign.
 bool has_not_finite(const float* samples, int count) {
@@ -45,29 +35,33 @@ bool has_not_finite(const float* samples, int count) {
 class ZeroWeights {
  public:
   explicit ZeroWeights(const Problem& problem, std::optional<double> border_alpha = {})
-      : problem_(problem), ghost_(std::size_t(problem.channels), ghost_sample<float>(problem)) {
-    if (border_alpha && problem.channels == 4) ghost_[3] = float(*border_alpha);
-    for (const MaskPart<float>& part : prepare_mask<float>(problem.mask).parts()) {
-      for (int j = 0; j < part.height; ++j) {
-        MaskRow row{part.dy + j + problem.mask.anchor_y - problem.lead_y(), {}};
-        for (int i = 0; i < part.width; ++i)
-          if (const float weight = part.weight(i, j); weight != 0)
-            row.taps.push_back({part.dx + i + problem.mask.anchor_x - problem.lead_x(), weight});
-        if (!row.taps.empty()) rows_.push_back(std::move(row));
-      }
-      finish_ = part.finish;
+      : border_(problem.border), height_(problem.height), mask_(taps_but_zero(problem)) {
+    const float ghost = ghost_sample<float>(problem);
+    for (int c = 0; c < problem.channels; ++c) {
+      const bool is_alpha = border_alpha && c == 3;
+      sums_.push_back({mask_.taps.data(), int(mask_.taps.size()), problem.border, problem.width,
+                       problem.channels, is_alpha ? float(*border_alpha) : ghost});
     }
   }
+  ZeroWeights(const ZeroWeights&) = delete;
 
   /// Computes the outputs anew that are not finite.
   void mend(BandView<const std::byte> in, BandView<std::byte> out, int threads) const {
     const int samples = out.width * out.channels;
+    const auto row_at = [&](int y) {
+      const int at = row_index(in, y, border_, height_);
+      return at < 0 ? nullptr : reinterpret_cast<const float*>(in.row(at));
+    };
     const auto mend_row = [&](int y) {
       auto* const to = reinterpret_cast<float*>(out.row(y));
       if (!has_not_finite(to, samples)) return;
-      for (int x = 0; x < samples; ++x)
+      for (int x = 0; x < samples; ++x) {
+        const int channel = x % out.channels;
         if (!std::isfinite(to[x]))
-          finish(finish_, sum_at(in, x / out.channels, out.top + y, x % out.channels), to[x]);
+          finish(mask_.finish,
+                 sums_[std::size_t(channel)].at(x / out.channels, out.top + y, channel, row_at),
+                 to[x]);
+      }
     };
     if (threads != 1) threads = cpu::threads_for(std::int64_t{samples} * out.height, threads);
     if (threads == 1)
@@ -77,44 +71,16 @@ class ZeroWeights {
   }
 
  private:
-  struct Tap {
-    int dx;
-    float weight;
-  };
-  struct MaskRow {
-    int dy;
-    std::vector<Tap> taps;
-  };
-
-  float sum_at(BandView<const std::byte> in, int x, int y, int channel) const {
-    float sum = 0;
-    for (const MaskRow& row : rows_) {
-      const int at = row_index(in, y + row.dy, problem_.border, problem_.height);
-      const auto* const samples = at < 0 ? nullptr : reinterpret_cast<const float*>(in.row(at));
-      float chain = 0;
-      for (const auto& [dx, weight] : row.taps) {
-        const int column = border_index(problem_.border, x + dx, problem_.width);
-        const float sample = samples && column >= 0
-                                 ? samples[std::ptrdiff_t(column) * in.channels + channel]
-                                 : ghost_[std::size_t(channel)];
-        chain = multiply_add(weight, sample, chain);
-      }
-      sum += chain;
-      if (std::isnan(sum)) break;
-    }
-    return sum;
-  }
-
-  const Problem problem_;
-  std::vector<float> ghost_;
-  std::vector<MaskRow> rows_;
-  FloatFinish finish_;
+  const Border border_;
+  const int height_;
+  const MaskTaps mask_;
+  std::vector<SumOfTaps> sums_;  ///< of each channel
 };
 
 class MendedPlan final : public Plan {
  public:
-  MendedPlan(const Problem& problem, int threads, std::unique_ptr<Plan> plan)
-      : zeros_(problem), threads_(threads), plan_(std::move(plan)) {}
+  MendedPlan(const Problem& problem, int threads, bool is_on_cpu, std::unique_ptr<Plan> plan)
+      : zeros_(problem), threads_(threads), is_on_cpu_(is_on_cpu), plan_(std::move(plan)) {}
 
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override {
     Timing timing = plan_->run(in, out);
@@ -127,6 +93,7 @@ class MendedPlan final : public Plan {
   void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                     void* stream) override {
     plan_->run_resident(in, out, stream);
+    if (is_on_cpu_) zeros_.mend(in, out, threads_);
   }
   std::vector<double> time_resident(PictureView<const std::byte> in, int repeats) override {
     return plan_->time_resident(in, repeats);
@@ -137,6 +104,7 @@ class MendedPlan final : public Plan {
  private:
   const ZeroWeights zeros_;
   const int threads_;
+  const bool is_on_cpu_;
   const std::unique_ptr<Plan> plan_;
 };
 
@@ -158,16 +126,43 @@ class MendedWorker final : public Worker {
 
 }  // namespace
 
+bool takes_zero_weights(const Problem& problem, Family family) {
+  if (problem.depth != Depth::f32 || family == Family::transform) return false;
+  if (problem.contrast > 0 && std::isfinite(problem.contrast)) return false;
+  const Mask& mask = problem.mask;
+  return std::ranges::count(mask.weights, 0) > 0 ||
+         (family == Family::separable && separable_taps(problem) > mask.width + mask.height);
+}
+
+MaskTaps taps_but_zero(const Problem& problem) {
+  const Mask& mask = problem.mask;
+  const PreparedMask<float> prepared = prepare_mask<float>(mask);
+  MaskTaps all{{}, prepared.finish};
+  for (const MaskPart<float>& part : prepared.parts()) {
+    for (int j = 0; j < part.height; ++j) {
+      bool begins = true;
+      for (int i = 0; i < part.width; ++i) {
+        if (part.weight(i, j) == 0) continue;
+        all.taps.push_back({part.dx + i + mask.anchor_x - problem.lead_x(),
+                            part.dy + j + mask.anchor_y - problem.lead_y(), part.weight(i, j),
+                            begins});
+        begins = false;
+      }
+    }
+  }
+  return all;
+}
+
 std::unique_ptr<Plan> without_zero_weights(const Problem& problem, Family family, int threads,
-                                           std::unique_ptr<Plan> plan) {
-  if (!spreads(problem, family)) return plan;
-  return std::make_unique<MendedPlan>(problem, threads, std::move(plan));
+                                           bool is_on_cpu, std::unique_ptr<Plan> plan) {
+  if (!takes_zero_weights(problem, family)) return plan;
+  return std::make_unique<MendedPlan>(problem, threads, is_on_cpu, std::move(plan));
 }
 
 std::unique_ptr<Worker> bands_without_zero_weights(const Problem& problem, Family family,
                                                    std::optional<double> border_alpha,
                                                    std::unique_ptr<Worker> worker) {
-  if (!spreads(problem, family)) return worker;
+  if (!takes_zero_weights(problem, family)) return worker;
   return std::make_unique<MendedWorker>(problem, border_alpha, std::move(worker));
 }
 

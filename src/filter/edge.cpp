@@ -289,7 +289,8 @@ class EdgeWork final : public Work {
       : Work(place.convolver.problem_of(in, edges.masks[0], place.border_value), place.why_whole),
         edges_(edges),
         convolver_(place.convolver),
-        range_(full_range(place.picture_depth) * place.unit) {
+        range_(full_range(place.picture_depth) * place.unit),
+        luma_(place.luma) {
     if (edges.options.direction == EdgeDirection::hue)
       out.channels = std::max(in.channels, 3);
     else if (!edges.options.color && !place.keeps_channels && in.channels == 3)
@@ -362,6 +363,7 @@ class EdgeWork final : public Work {
   Edges edges_;
   Convolver& convolver_;
   double range_;  ///< of samples
+  LumaShares luma_;
   std::vector<MaskWork> masks_;
   std::optional<FastCompass> fast_;
 };
@@ -570,15 +572,14 @@ class EdgeWork::EdgeWorker final : public Worker {
     const bool is_luma = !options().color && channels > 1;
     if constexpr (std::is_same_v<T, std::uint8_t>)
       if (channels == 1 || (is_luma && channels == 3))
-        return is_luma ? weighted_row(from, kLumaShares, 10000, width, to)
+        return is_luma ? weighted_row(from, kLumaShares, kLumaWhole, width, to)
                        : cpu::widen_row(from, width, to);
     if constexpr (std::is_same_v<T, float>) {
-      const double shares[] = {luma_share(0), luma_share(1), luma_share(2)};
-      if (is_luma && channels == 3) return weighted_row(from, shares, width, to);
+      if (is_luma && channels == 3) return weighted_row(from, work_.luma_, width, to);
     }
     const double full = full_range(work_.in.depth);
     for (int x = 0; x < width; ++x, from += channels) {
-      const double value = is_luma ? luma_of(from) : double(from[plane]);
+      const double value = is_luma ? luma_of(from, work_.luma_) : double(from[plane]);
       to[x] = float(work_.has_alpha() ? value * (double(from[kAlpha]) / full) : value);
     }
   }
@@ -921,6 +922,7 @@ class EdgeFilter final : public Filter {
       made.result = {problem.out_width(), problem.out_height(), planes, in.depth};
     }
     EdgeAnswers result = answers(is_luma, blue);
+    std::ranges::copy(place.luma, result.luma);
     result.of_floats = in.depth == Depth::f32;
     PlanOptions how = plan_options(made.choice, options);
     how.transforms = transforms;
@@ -950,7 +952,6 @@ class EdgeFilter final : public Filter {
     how.has_threshold = options.threshold.has_value();
     how.threshold = options.threshold.value_or(0) / 255 * full_range(Depth::u8);
     how.of_luma = of_luma;
-    for (int channel = 0; channel < 3; ++channel) how.luma[channel] = luma_share(channel);
     how.blue = blue;
     return how;
   }

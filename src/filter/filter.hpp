@@ -16,6 +16,7 @@
 #include "kernels/plan/band.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/shape.hpp"
+#include "src/picture/colour.hpp"
 #include "src/picture/metadata.hpp"
 #include "src/picture/region.hpp"
 
@@ -30,6 +31,8 @@ struct Place {
   const Metadata* metadata = nullptr;
   std::string why_whole{};      ///< why the picture must not be cut; empty = it may be
   bool keeps_channels = false;  ///< whether a grey result takes all the picture's channels
+  /// The weights of blue, green and red in luma: in luminance where samples are light.
+  LumaShares luma = kLuma;
 };
 
 class MaskWork;

@@ -49,8 +49,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
   if (work->out.channels != 1)
     throw UsageError(
         "--luma: the result of this recipe is in colours; leave out --luma, or --direction=hue");
-  const auto shares = luma_shares(place.metadata ? *place.metadata : Metadata{});
-  const auto enter = [shares](const auto* from, int width, float* luma) {
+  const auto enter = [shares = place.luma](const auto* from, int width, float* luma) {
     for (int x = 0; x < width; ++x, from += 3)
       luma[x] = float(shares[0] * double(from[0]) + shares[1] * double(from[1]) +
                       shares[2] * double(from[2]));
@@ -70,10 +69,11 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
 
 std::unique_ptr<Work> begin_light(const Filter& inner, const Shape& in, const Place& place) {
   std::string note;
-  const auto curve = std::make_shared<const TransferCurve>(
-      place.metadata ? *place.metadata : Metadata{}, in.depth, in.channels, &note);
+  const Metadata metadata = place.metadata ? *place.metadata : Metadata{};
+  const auto curve = std::make_shared<const TransferCurve>(metadata, in.depth, in.channels, &note);
   Place inside = place;
   inside.unit /= full_range(in.depth);
+  inside.luma = luminance_shares(metadata);
   inside.border_value = curve->linear(place.border_value);
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, inside);
   const int channels = work->out.channels;

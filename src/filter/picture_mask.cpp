@@ -32,7 +32,7 @@ bool is_picture(const std::string& path) {
 }
 
 std::vector<double> luma_of(const Image& image) {
-  // In ten thousandths, so that sums of 8-bit samples are exact.
+  // In thousandths, so that sums of 8-bit samples are exact.
   const std::vector<double> shares =
       image.channels() == 1 ? std::vector<double>{1}
                             : std::vector<double>(std::begin(kLumaShares), std::end(kLumaShares));

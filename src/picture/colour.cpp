@@ -279,12 +279,12 @@ ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::stri
   return srgb;
 }
 
-std::array<double, 3> luma_shares(const Metadata& metadata) {
-  constexpr std::array kOfBt709{luma_share(0), luma_share(1), luma_share(2)};
+LumaShares luminance_shares(const Metadata& metadata) {
+  constexpr std::array kOfBt709{0.0722, 0.7152, 0.2126};
   Profile profile =
       label_rules(metadata) ? make_profile(metadata.label, 3, false) : open(metadata.icc);
   if (!profile) return kOfBt709;
-  // Profiles hold their primaries as they look in the light D50; luma is meant in D65. This is the
+  // Profiles hold their primaries as they look in the light D50; luminance is meant in D65. This is the
   // row of the inverse of Bradford's adaptation that gives Y.
   constexpr double kFromX = -0.0282895, kFromY = 1.0099416, kFromZ = 0.0210077;
   std::array<double, 3> shares{};

@@ -37,23 +37,23 @@ struct ToneCurve {
 /// profile or label that has no curve; it may stay empty.
 ToneCurve curve_of(const Metadata& metadata, Depth depth, int channel, std::string* note);
 
-/// The weights of ITU-R BT.709 in luma, for blue, green and red, in ten thousandths.
-inline constexpr int kLumaShares[] = {722, 7152, 2126};
+/// The weights of blue, green and red in luma, which is the Y of JFIF (ITU-R BT.601) in every
+/// format, in thousandths.
+inline constexpr int kLumaShares[] = {114, 587, 299};
+inline constexpr int kLumaWhole = 1000;
 
-inline constexpr double luma_share(int channel) {
-  return kLumaShares[channel] / 1e4;
-}
+using LumaShares = std::array<double, 3>;
+inline constexpr LumaShares kLuma{.114, .587, .299};
 
-/// The luma of a pixel in blue, green and red, in the units of its samples, by BT.709.
+/// The luma of a pixel in blue, green and red, in the units of its samples.
 template <class T>
-double luma_of(const T* pixel) {
-  const auto share = [&](int channel) { return luma_share(channel) * double(pixel[channel]); };
-  return share(0) + share(1) + share(2);
+double luma_of(const T* pixel, const LumaShares& shares = kLuma) {
+  return shares[0] * double(pixel[0]) + shares[1] * double(pixel[1]) + shares[2] * double(pixel[2]);
 }
 
-/// The weights of blue, green and red in luma, as the metadata tell; without primaries, and for
-/// those of BT.709, luma_share().
-std::array<double, 3> luma_shares(const Metadata& metadata);
+/// The weights of blue, green and red in the luminance of their light, as the metadata tell;
+/// without primaries those of ITU-R BT.709.
+LumaShares luminance_shares(const Metadata& metadata);
 
 /// The codes that a profile has beside its curves, as those of high dynamic range do.
 std::optional<ColourLabel::Codes> codes_in(const std::vector<unsigned char>& icc);

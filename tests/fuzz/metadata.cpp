@@ -38,7 +38,7 @@ void check_profile(const Bytes& icc) {
       std::vector<float> light(in.row_bytes());
       curve.to_linear(in.view().row(0), 16, channels, light.data());
       curve.from_linear(light.data(), 16, channels, back.view().row(0));
-      luma_shares(metadata);
+      luminance_shares(metadata);
       try {
         ColourConversion(metadata, depth, channels, depth)(std::as_const(in).view(), back.view());
       } catch (const std::invalid_argument&) {  // no colours that can be converted

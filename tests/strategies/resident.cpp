@@ -1,6 +1,8 @@
 /// Pictures that lie on the device, filtered in the order of a caller's stream.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -137,6 +139,53 @@ TEST_CASE("resident pictures of floats get the bytes that a host's get, in the c
   for (const Runner& runner : runners())
     if (runner.tuning == Tuning{}) ran |= check_resident(runner, Depth::f32);
   CHECK(ran);
+}
+
+TEST_CASE("resident pictures with NaN and infinities take no sample under a weight of 0") {
+  Mask ring = box_mask(37, 35);
+  for (int j = 0; j < 35; ++j)
+    for (int i = 1; i < 36; ++i) ring.weights[std::size_t(j) * 37 + i] = 0;
+  const Mask masks[] = {make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 2, 0.5), ring,
+                        make_mask("nothing", 2, 1, {0, 0})};
+  int ran = 0;
+  for (const Mask& mask : masks) {
+    for (const Border border : kBorders) {
+      for (const Mode mode : {Mode::same, Mode::full}) {
+        const Problem p{61, 41, 1 + int(mask.height) % 4, Depth::f32, border, 0.25, mask, mode};
+        Picture in = Picture::of(p);
+        in.fill(Fill::noise, 3);
+        in.set(30, 20, 0, std::nan(""));
+        in.set(60, 0, p.channels - 1, std::numeric_limits<double>::infinity());
+        for (const Runner& runner : runners()) {
+          if (runner.tuning != Tuning{} || runner.family() == Family::transform ||
+              !runner.strategy->refusal(p).empty())
+            continue;
+          INFO(to_string(runner) << ", " << to_string(p));
+          const Picture expected = run(runner, p, in);
+          Picture out = Picture::result_of(p);
+          CallersStream stream(runner.device);
+          const Resident there(in, stream), result(out, stream);
+          there.upload(stream);
+          const auto plan = runner.strategy->prepare(p, runner.device);
+          plan->run_resident(there.view(), result.view(), stream.get());
+          result.download(stream);
+          stream.wait();
+          int differing = 0;
+          for (int y = 0; y < out.height(); ++y) {
+            for (int x = 0; x < out.width(); ++x) {
+              for (int c = 0; c < out.channels(); ++c) {
+                const double a = out.get(x, y, c), b = expected.get(x, y, c);
+                differing += !(a == b || (std::isnan(a) && std::isnan(b)));
+              }
+            }
+          }
+          CHECK(differing == 0);
+          ++ran;
+        }
+      }
+    }
+  }
+  CHECK(ran > 100);
 }
 
 TEST_CASE("resident pictures get the same bytes by warpgroups") {

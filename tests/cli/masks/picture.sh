@@ -27,7 +27,7 @@ pgm one.pgm <<'P'
 P
 convfilt apply corner.pgm one.pgm out.pgm; show out.pgm
 convfilt apply corner.pgm one.pgm out.pgm --flip; show out.pgm
-# Colours count by their luma: 2126 red, 7152 green, 722 blue of 10000.
+# Colours count by their luma: 299 red, 587 green, 114 blue of 1000.
 printf 'P3 3 1 255\n100 0 0  0 100 0  0 0 100\n' >rgb.ppm
 pgm line.pgm <<<"0 0 250 0 0"
 convfilt apply rgb.ppm line.pgm out.pgm; show out.pgm

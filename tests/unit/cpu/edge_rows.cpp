@@ -79,7 +79,7 @@ TEST_CASE("luma of every colour") {
       pixels[std::size_t(i) * 3 + 1] = std::uint8_t(i >> 8);
       pixels[std::size_t(i) * 3 + 2] = std::uint8_t(red);
     }
-    weighted_row(pixels.data(), kLumaShares, 10000, kColours, luma.data());
+    weighted_row(pixels.data(), kLumaShares, kLumaWhole, kColours, luma.data());
     for (std::size_t i = 0; i < luma.size(); ++i)
       all = all && luma[i] == float(luma_of(pixels.data() + i * 3));
   }
@@ -90,8 +90,7 @@ TEST_CASE("luma of floats") {
   constexpr std::size_t kPixels = 61;
   const std::vector<float> pixels = random_rows(1, int(kPixels) * 3)[0];
   std::vector<float> luma(kPixels + 1, -7);
-  weighted_row(pixels.data(), {luma_share(0), luma_share(1), luma_share(2)}, int(kPixels),
-               luma.data());
+  weighted_row(pixels.data(), kLuma, int(kPixels), luma.data());
   for (std::size_t i = 0; i < kPixels; ++i) CHECK(luma[i] == float(luma_of(pixels.data() + i * 3)));
   CHECK(luma.back() == -7);
 }

@@ -227,7 +227,7 @@ TEST_CASE("edges of luma: grey, by all methods, in double precision") {
       REQUIRE(out.channels() == 1);
       const Image luma = drawn(23, 17, [&](double x, double y) {
         const auto colour = [&](int c) { return sample(in, int(x), int(y), c); };
-        return 0.2126 * colour(2) + 0.7152 * colour(1) + 0.0722 * colour(0);
+        return 0.299 * colour(2) + 0.587 * colour(1) + 0.114 * colour(0);
       });
       for_samples(out, [&](int x, int y, int) {
         const double expected = answer_to(responses_at(luma, masks, x, y), kind_of(method));
@@ -372,8 +372,8 @@ TEST_CASE("hues are the colours of directions by the formula, as bright as the e
           };
           const auto luma = [&](int x, int y) {
             if (channels == 1) return sample(in, x, y, 0);
-            return alpha(x, y) * (0.0722 * sample(in, x, y, 0) + 0.7152 * sample(in, x, y, 1) +
-                                  0.2126 * sample(in, x, y, 2));
+            return alpha(x, y) * (0.114 * sample(in, x, y, 0) + 0.587 * sample(in, x, y, 1) +
+                                  0.299 * sample(in, x, y, 2));
           };
           const std::vector<Mask> masks = edge_masks(how);
           for (int y = 0; y < out.height(); ++y) {

@@ -268,8 +268,8 @@ TEST_CASE("luma alone is filtered: colours change by what luma changes") {
     REQUIRE(out.channels() == 3);
     const double full = full_range(depth), tolerance = depth == Depth::f32 ? 1e-5 : 0.51;
     const auto luma = [&](int x, int y) {
-      return 0.0722 * sample(in, x, y, 0) + 0.7152 * sample(in, x, y, 1) +
-             0.2126 * sample(in, x, y, 2);
+      return 0.114 * sample(in, x, y, 0) + 0.587 * sample(in, x, y, 1) +
+             0.299 * sample(in, x, y, 2);
     };
     for_samples(out, [&](int x, int y, int c) {
       double sum = 0;
@@ -413,7 +413,13 @@ class Reference {
   double value(int x, int y, int c) const {
     x = std::clamp(x, 0, in_.width() - 1);
     y = std::clamp(y, 0, in_.height() - 1);
-    if (c < 0) return 0.0722 * value(x, y, 0) + 0.7152 * value(x, y, 1) + 0.2126 * value(x, y, 2);
+    if (c < 0) {
+      // The luminance of light (ITU-R BT.709, which sRGB has the primaries of), or JFIF's Y.
+      const auto of = [&](double blue, double green, double red) {
+        return blue * value(x, y, 0) + green * value(x, y, 1) + red * value(x, y, 2);
+      };
+      return mapping_.linear ? of(0.0722, 0.7152, 0.2126) : of(0.114, 0.587, 0.299);
+    }
     const double s = sample(in_, x, y, c);
     return is_curved() ? srgb_light(s / full()) : s;
   }
