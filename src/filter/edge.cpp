@@ -629,8 +629,9 @@ class FollowedWork final : public Work {
 
   void enclose(const Around& around) override {
     marks_ = around(std::move(marks_));
+    if (angles_) angles_ = around(std::move(angles_));
     const std::string why = why_whole;
-    Work::operator=(*marks_);
+    Work::operator=(angles_ ? *angles_ : *marks_);
     why_whole = why;
   }
 
