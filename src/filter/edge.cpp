@@ -616,7 +616,7 @@ class FollowedWork final : public Work {
   }
 
   Needs needs(int rows) const override {
-    Needs needs = marks_->needs(rows);
+    Needs needs = marks_->needs(marks_->is_whole() ? rows : std::min(rows, kRows));
     if (!marks_->is_whole()) needs.buffers *= cpu::threads_or_all(threads());
     needs.buffers += std::int64_t{out.width} * out.height * std::int64_t(sizeof(Pixel));
     if (angles_) needs.buffers += bytes_of(marks_->out);
@@ -650,6 +650,7 @@ class FollowedWork final : public Work {
 
  private:
   using Pixel = std::pair<int, int>;
+  static constexpr int kRows = 64;  ///< of a part of the picture, where the marks take bands
 
   class FollowedWorker final : public Worker {
    public:
@@ -679,7 +680,6 @@ class FollowedWork final : public Work {
    private:
     void filter(const Work& work, BandView<const std::byte> in, BandView<std::byte> out) const {
       if (work.is_whole()) return work.make_worker()->push(in, out);
-      constexpr int kRows = 64;
       const auto start = Clock::now();
       const int parts = (out.height - 1) / kRows + 1;
       std::vector<std::unique_ptr<Worker>> workers(
