@@ -27,6 +27,8 @@ try apply identity point.tif nowhere.tif --strip=gps
 try apply box5 point.tif auto.tif --nodata auto --compression 0
 try apply box5 point.tif given.tif --nodata 999 --compression 0
 same auto.tif given.tif
+try apply box5 point.tif opaque.tif --nodata auto --keep-hidden --compression 0
+same auto.tif opaque.tif
 try apply box5 matrix.tif none.tif --nodata auto
 try apply box5 matrix.tif none.tif --nodata any
 printf '1 0 -1\n---\n1 2 1\n' >two.txt
