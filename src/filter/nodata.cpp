@@ -234,7 +234,7 @@ class FilledWork final : public Work {
     inner_->complete(picture);
     with_depth(out.depth, [&]<class T>(TypeTag<T>) {
       const T mark = to_sample<T>(mark_), value = T(value_), next = beside(value);
-      for_rows(picture, 1, [&](int y) {
+      for_rows(picture, threads_, [&](int y) {
         T* to = row_of<T>(picture, y);
         for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(picture.width) * picture.channels; ++i)
           to[i] = to[i] == mark ? value : to[i] == value ? next : to[i];
