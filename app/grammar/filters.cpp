@@ -77,8 +77,6 @@ std::vector<Clash> one_of(const Words& options, const std::string& rule) {
   return clashes;
 }
 
-constexpr const char* kOneMask =
-    "--nodata: sharpening leaves out samples as one mask; leave out --threshold and --halo-limit";
 constexpr const char* kNoFull =
     "--threshold, --halo-limit: they sharpen the picture's own pixels; leave out --mode=full";
 
@@ -160,8 +158,7 @@ const FilterLine kFilters[] = {
             "sqrt(N - 1) / 2")},
      [](const FilterValues& values) { return mask_filter(values.finished(blur_mask(values))); },
      one_of({"--sigma", "--box", "--disk", "--motion", "--binomial"},
-            "a blur has one of the two; leave out the other"),
-     true},
+            "a blur has one of the two; leave out the other")},
     {{"sharpen", "Unsharp mask: add what a blur takes away",
       "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes\n"
       "away.\n",
@@ -183,11 +180,8 @@ const FilterLine kFilters[] = {
      sharpen,
      {{"--threshold", "--mode=full", kNoFull},
       {"--halo-limit", "--mode=full", kNoFull},
-      {"--nodata", "--threshold", kOneMask},
-      {"--nodata", "--halo-limit", kOneMask},
       {"--codec=gpu", "--threshold"},
-      {"--codec=gpu", "--halo-limit"}},
-     true},
+      {"--codec=gpu", "--halo-limit"}}},
     {{"edge", "Find edges: Sobel, Scharr, Laplacian, Canny and others",
       "Find edges: bright where brightness changes fast, black where it does not.\n",
       "  convfilt edge photo.jpg edges.png                length of the Sobel gradient\n"
@@ -261,9 +255,7 @@ const FilterLine kFilters[] = {
        for (Mask& mask : set.masks) mask = values.finished(std::move(mask));
        return set.masks.size() == 1 ? mask_filter(std::move(set.masks[0]))
                                     : combined_filter(std::move(set));
-     },
-     {},
-     true},
+     }},
     {{"run", "Several filters in a row",
       "Apply several filters, one after another. Between them samples are floats,\n"
       "neither rounded nor clamped.\n",

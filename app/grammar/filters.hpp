@@ -58,7 +58,6 @@ struct FilterLine {
   std::vector<FilterOption> options;
   FilterPtr (*make)(const FilterValues& values);  ///< null where a recipe makes it
   std::vector<Clash> clashes{};                   ///< among its options
-  bool is_one_mask = false;                       ///< for most of its options
 
   bool is_chain() const { return !make; }
 };

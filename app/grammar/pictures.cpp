@@ -262,13 +262,13 @@ void declare(Binder& binder, FilterCommand& command) {
               "luminance. Edges are then grey");
   binder.flag("--keep-hidden", mapping.keep_hidden,
               "Keep the colours of clear pixels, which alpha hides (default: they are black)");
-  if (command.line->is_one_mask)
-    binder.option(
-        "--nodata", "VALUE",
-        [&mapping](const std::string& word) { mapping.nodata = nodata_in(word); },
-        "Samples of this value (a number, nan, or auto: the one that a GeoTIFF names) neither "
-        "count nor change. Where the mask reaches them, the rest of it is scaled up; one that sums "
-        "to 0 takes the middle sample for them");
+  binder.option(
+      "--nodata", "VALUE",
+      [&mapping](const std::string& word) { mapping.nodata = nodata_in(word); },
+      "Samples of this value (a number, nan, or auto: the one that a GeoTIFF names) neither count "
+      "nor change, and no other result gets it. Where a mask reaches them, its rest is scaled up; "
+      "one that sums to 0 takes the middle sample for them. Edges, several masks, and sharpening "
+      "with a threshold or limit take the nearest sample with data");
   const auto regions = std::make_shared<Words>();
   binder.repeated("--region", "X,Y,W,H", *regions,
                   "Filter only these pixels; the others stay as they were. ellipse:X,Y,W,H is the "

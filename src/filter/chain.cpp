@@ -146,6 +146,8 @@ class ChainFilter final : public Filter {
     return all;
   }
 
+  std::vector<FilterPtr> steps() const override { return steps_; }
+
   bool keeps_lightness() const override {
     return std::ranges::all_of(steps_, [](const auto& step) { return step->keeps_lightness(); });
   }

@@ -617,7 +617,7 @@ class FollowedWork final : public Work {
   }
 
   Needs needs(int rows) const override {
-    Needs needs = marks_->needs(rows);
+    Needs needs = marks_->needs(marks_->is_whole() ? rows : std::min(rows, kRows));
     if (!marks_->is_whole()) needs.buffers *= cpu::threads_or_all(threads());
     needs.buffers += std::int64_t{out.width} * out.height * std::int64_t(sizeof(Pixel));
     if (angles_) needs.buffers += bytes_of(marks_->out);
@@ -630,8 +630,9 @@ class FollowedWork final : public Work {
 
   void enclose(const Around& around) override {
     marks_ = around(std::move(marks_));
+    if (angles_) angles_ = around(std::move(angles_));
     const std::string why = why_whole;
-    Work::operator=(*marks_);
+    Work::operator=(angles_ ? *angles_ : *marks_);
     why_whole = why;
   }
 
@@ -650,6 +651,7 @@ class FollowedWork final : public Work {
 
  private:
   using Pixel = std::pair<int, int>;
+  static constexpr int kRows = 64;  ///< of a part of the picture, where the marks take bands
 
   class FollowedWorker final : public Worker {
    public:
@@ -679,7 +681,6 @@ class FollowedWork final : public Work {
    private:
     void filter(const Work& work, BandView<const std::byte> in, BandView<std::byte> out) const {
       if (work.is_whole()) return work.make_worker()->push(in, out);
-      constexpr int kRows = 64;
       const auto start = Clock::now();
       const int parts = (out.height - 1) / kRows + 1;
       std::vector<std::unique_ptr<Worker>> workers(

@@ -51,7 +51,7 @@ class Work {
   std::string why_whole;          ///< why the picture is not cut into bands; empty where it is
   std::string note{};             ///< what to tell about the picture
   std::vector<Region> regions{};  ///< outside of which no pixel changes; empty: all may change
-  bool knows_nodata = false;      ///< whether samples without data are left out
+  bool knows_nodata = false;      ///< whether what its file names no data is left out, and stays
   bool two_levels = false;        ///< whether all samples of the result are 0 or the full range
 
   bool is_whole() const { return !why_whole.empty(); }
@@ -98,6 +98,9 @@ class Filter : public std::enable_shared_from_this<Filter> {
 
   /// The mask, where the filter is nothing else.
   virtual const Mask* only_mask() const { return nullptr; }
+
+  /// The filters that it applies one after the other; empty where it is one.
+  virtual std::vector<std::shared_ptr<const Filter>> steps() const { return {}; }
 
   /// Whether the result is like the picture, as a sharpened one is, so that a response of luma
   /// changes the colours. Edges are a picture of their own.

@@ -251,6 +251,7 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
 
 FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
   const bool needs_luma = mapping.luma && !filter->takes_luma();
+  if (mapping.nodata) filter = without_nodata(std::move(filter), *mapping.nodata);
   const auto around = [&](std::string text, OuterFilter::Begin begin) {
     filter = std::make_shared<OuterFilter>(std::move(text), std::move(filter), std::move(begin));
   };
@@ -267,7 +268,6 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
     around(std::string(name_of(*depth)), [depth = *depth](auto& inner, auto& in, auto& place) {
       return begin_depth(inner, in, place, depth);
     });
-  if (mapping.nodata) filter = without_nodata(std::move(filter), *mapping.nodata);
   if (!mapping.regions.empty()) {
     // Neither their order nor a repetition decides a byte.
     std::vector<Region> regions = mapping.regions;

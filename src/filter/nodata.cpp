@@ -4,13 +4,21 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <memory>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/bands.hpp"
+#include "src/filter/chain.hpp"
 #include "src/filter/outer.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
 #include "src/picture/sample_type.hpp"
@@ -18,14 +26,23 @@
 namespace convfilt {
 namespace {
 
+/// Texts of floats in files have more digits than the samples.
 template <class T>
 bool is_nodata(T sample, double value) {
-  return double(sample) == value;
+  const T nodata = T(value);
+  return sample == nodata || (sample != sample && nodata != nodata);
 }
 
-/// Texts of floats in files have more digits than the samples.
-bool is_nodata(float sample, double value) {
-  return std::isnan(value) ? std::isnan(sample) : sample == float(value);
+/// The sample next to one, for results that equal it by chance.
+template <class T>
+T beside(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return T(value == std::numeric_limits<T>::max() ? value - 1 : value + 1);
+  } else {
+    if (value == 0) return T(0x1p-100);  // arithmetic with denormals takes long
+    const T above = std::nextafter(value, HUGE_VALF);
+    return std::isfinite(above) ? above : std::nextafter(value, -HUGE_VALF);
+  }
 }
 
 std::optional<double> number_in(std::string_view text) {
@@ -53,7 +70,6 @@ class NodataWork final : public Work {
         offset_(mask.offset * place.unit),
         threads_(is_whole() ? place.convolver.options().request.threads : 1) {
     for (const double weight : mask.weights) size_ += std::abs(weight / mask.divisor);
-    knows_nodata = true;
   }
 
   Needs needs(int rows) const override {
@@ -143,10 +159,7 @@ class NodataWork final : public Work {
                            end = std::ptrdiff_t(in.width) * channels;
       for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(out.width) * channels; ++i) {
         const bool is_inside = has_row && i + left >= 0 && i + left < end;
-        if (is_inside && is_nodata(from[i + left], work_.value_)) {
-          to[i] = from[i + left];
-          continue;
-        }
+        if (is_inside && is_nodata(from[i + left], work_.value_)) continue;
         const double share = shares[i], missing = work_.sum_ - share;
         if (std::abs(missing) <= kRounding * work_.size_) continue;
         const bool can_scale =
@@ -172,6 +185,234 @@ class NodataWork final : public Work {
   int threads_;
 };
 
+/// Puts samples without data into the result of a work, and takes their value from all others.
+class FilledWork final : public Work {
+ public:
+  enum class Part {
+    all,    ///< before the work, samples without data are filled
+    marks,  ///< the same, but a mark stands for no data until the result is complete
+    end,    ///< nothing is filled; marks of the work become samples without data
+  };
+
+  /// Where luma is taken, a pixel lacks data where all its channels do, else each by itself.
+  FilledWork(std::unique_ptr<Work> inner, Part part, double value, bool takes_luma,
+             const Place& place)
+      : Work(*inner),
+        inner_(std::move(inner)),
+        part_(part),
+        value_(value),
+        mark_(kMark * full_range(place.picture_depth)),
+        takes_luma_(takes_luma),
+        threads_(is_whole() ? place.convolver.options().request.threads : 1) {
+    two_levels = false;
+    if (part == Part::end) return;
+    const int left = window.lead_x + offset_x, above = window.lead_y + offset_y;
+    reach_ = std::max({left, window.width - 1 - left, above, window.height - 1 - above});
+    window = {window.width + 2 * reach_, window.height + 2 * reach_, window.lead_x + reach_,
+              window.lead_y + reach_};
+  }
+
+  Needs needs(int rows) const override {
+    Needs needs = inner_->needs(rows);
+    if (part_ == Part::end) return needs;
+    const int filled = is_whole() ? in.height : rows + inner_->window.height;
+    const int distances =
+        is_whole() ? std::min(in.height, block() * cpu::threads_or_all(threads_)) : filled;
+    needs.buffers += bytes_of({in.width, filled, in.channels, in.depth}) +
+                     bytes_of({in.width, distances, in.channels, Depth::f32});
+    return needs;
+  }
+
+  const Work* in_bands() const override { return inner_->in_bands(); }
+  void enclose(const Around& around) override {
+    inner_->enclose(around);
+    Work::operator=(*inner_);
+  }
+  void finish() const override { inner_->finish(); }
+
+  void complete(PictureView<std::byte> picture) const override {
+    inner_->complete(picture);
+    with_depth(out.depth, [&]<class T>(TypeTag<T>) {
+      const T mark = to_sample<T>(mark_), value = T(value_), next = beside(value);
+      for_rows(picture, threads_, [&](int y) {
+        T* to = row_of<T>(picture, y);
+        for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(picture.width) * picture.channels; ++i)
+          to[i] = to[i] == mark ? value : to[i] == value ? next : to[i];
+      });
+    });
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<FilledWorker>(*this);
+  }
+
+ private:
+  /// A share of the range that no edge has before it is followed, and none has behind it.
+  static constexpr double kMark = 0.75;
+
+  bool by_pixel() const { return takes_luma_ || in.channels != out.channels; }
+  /// Rows of a whole picture that are filled at once.
+  int block() const { return std::max(64, 2 * reach_); }
+
+  class FilledWorker final : public Worker {
+   public:
+    explicit FilledWorker(const FilledWork& work)
+        : work_(work), inner_(work.inner_->make_worker()) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
+        inner_->push(work_.part_ == Part::end ? in : filled<T>(in, out), out);
+        for_rows(out, work_.threads_, [&](int row) { end_row<T>(in, out, row); });
+      });
+    }
+
+   private:
+    using Lacks = std::vector<std::uint8_t>;  ///< whether samples, or pixels, have no data
+
+    int each_in() const { return work_.by_pixel() ? work_.in.channels : 1; }
+
+    template <class T>
+    void take(const T* row, std::ptrdiff_t count, std::uint8_t* lacks) const {
+      const double value = work_.value_;
+      const int each = each_in();
+      if (each == 1)
+        for (std::ptrdiff_t i = 0; i < count; ++i) lacks[i] = is_nodata(row[i], value);
+      else
+        for (std::ptrdiff_t i = 0; i < count; ++i, row += each)
+          lacks[i] = std::all_of(row, row + each, [&](T own) { return is_nodata(own, value); });
+    }
+
+    template <class T>
+    void end_row(BandView<const std::byte> in, BandView<std::byte> out, int row) const {
+      static thread_local Lacks lacks;
+      const int each = work_.by_pixel() ? out.channels : 1, step = out.channels / each;
+      const std::ptrdiff_t count = std::ptrdiff_t(out.width) * step,
+                           left = std::ptrdiff_t(work_.offset_x) * step,
+                           first = std::max<std::ptrdiff_t>(0, -left),
+                           end = std::min(count, std::ptrdiff_t(in.width) * step - left);
+      lacks.assign(std::size_t(count), 0);
+      const int y = out.top + row + work_.offset_y;
+      if (y >= in.top && y < in.top + in.height && first < end)
+        take(row_of<T>(in, y - in.top) + (first + left) * each_in(), end - first,
+             &lacks[std::size_t(first)]);
+      const bool is_mark = work_.part_ == Part::marks;
+      const T value = T(work_.value_), put = is_mark ? to_sample<T>(work_.mark_) : value,
+              next = is_mark ? value : beside(value);
+      T* to = row_of<T>(out, row);
+      const auto finish = [&](T& sample, bool is) {
+        sample = is ? put : sample == value ? next : sample;
+      };
+      if (each == 1)
+        for (std::ptrdiff_t i = 0; i < count; ++i) finish(to[i], lacks[std::size_t(i)]);
+      else
+        for (std::ptrdiff_t i = 0; i < count * each; ++i)
+          finish(to[i], lacks[std::size_t(i / each)]);
+    }
+
+    /// The rows that `out` needs, filled.
+    template <class T>
+    BandView<const std::byte> filled(BandView<const std::byte> in, BandView<std::byte> out) {
+      int first = 0, end = work_.in.height;
+      if (!work_.is_whole()) {
+        const Window& window = work_.inner_->window;
+        first = std::max(first, out.top - window.lead_y);
+        end = std::min(end, out.top - window.lead_y + out.height + window.height - 1);
+      }
+      if (filled_.height() < end - first)
+        filled_ = Image(in.width, end - first, in.channels, work_.in.depth);
+      const BandView<std::byte> view = rows_of(BandView(filled_.view(), first), 0, end - first);
+      const int block = work_.is_whole() ? work_.block() : view.height;
+      cpu::parallel_for((view.height - 1) / block + 1, cpu::threads_or_all(work_.threads_),
+                        [&](int, int part) {
+                          const int top = part * block;
+                          fill<T>(in, rows_of(view, top, std::min(block, view.height - top)));
+                        });
+      return view;
+    }
+
+    /// Of the nearest samples with data the first counts, from above, then from the left.
+    template <class T>
+    void fill(BandView<const std::byte> in, BandView<std::byte> to) const {
+      const int each = each_in(), step = in.channels / each, reach = work_.reach_;
+      const std::ptrdiff_t count = std::ptrdiff_t(in.width) * step;
+      const Border border = work_.border == Border::wrap ? Border::wrap : Border::constant;
+      const auto row_at = [&](int y) {
+        y = border_index(border, y, work_.in.height);
+        return y < 0 ? nullptr : row_of<T>(in, y - in.top);
+      };
+      Lacks lacks(std::size_t(count), 0);
+      bool any = false;
+      for (int row = 0; row < to.height; ++row) {
+        std::memcpy(to.row(row), row_at(to.top + row), std::size_t(count * each) * sizeof(T));
+        if (any) continue;
+        take(row_of<T>(to, row), count, lacks.data());
+        any = std::memchr(lacks.data(), 1, lacks.size());
+      }
+      if (!any) return;
+      // In each column, how far down the nearest row with data is.
+      constexpr int kFar = std::numeric_limits<int>::max() / 2;
+      std::vector<int> distances(std::size_t(count * to.height)), far(lacks.size());
+      for (const int way : {1, -1}) {
+        std::ranges::fill(far, kFar);
+        for (int k = -reach; k < to.height; ++k) {
+          const int row = way > 0 ? k : to.height - 1 - k;
+          const T* from = row_at(to.top + row);
+          if (!from) continue;
+          take(from, count, lacks.data());
+          for (std::size_t i = 0; i < far.size(); ++i) far[i] = lacks[i] ? far[i] + 1 : 0;
+          if (k < 0) continue;
+          int* own = &distances[std::size_t(count * row)];
+          for (std::size_t i = 0; i < far.size(); ++i)
+            own[i] = way > 0 ? -far[i] : far[i] < -own[i] ? far[i] : own[i];
+        }
+      }
+      for (int row = 0; row < to.height; ++row) {
+        const int* down = &distances[std::size_t(count * row)];
+        bool is_far[3] = {};  // none was found for the sample before
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+          const int channel = int(i % step);
+          bool& none = is_far[channel];
+          if (down[i] == 0) {
+            none = false;
+            continue;
+          }
+          std::int64_t least = kFar;
+          int best_x = 0, best_y = 0;
+          for (std::int64_t k = none ? reach : 0; k <= reach && k * k <= least; ++k)
+            for (const std::int64_t across : {-k, k}) {
+              const int x = border_index(border, int(i / step + across), in.width);
+              const int dy = x < 0 ? kFar : down[std::ptrdiff_t(x) * step + channel];
+              const std::int64_t squares = k * k + std::int64_t{dy} * dy;
+              if (std::abs(dy) > reach || squares > least || (squares == least && dy >= best_y))
+                continue;
+              least = squares;
+              best_x = x;
+              best_y = dy;
+            }
+          none = least == kFar;
+          T* put = row_of<T>(to, row) + i * each;
+          if (none)
+            std::fill_n(put, each, T(0));
+          else
+            std::copy_n(
+                row_at(to.top + row + best_y) + (std::ptrdiff_t(best_x) * step + channel) * each,
+                each, put);
+        }
+      }
+    }
+
+    const FilledWork& work_;
+    std::unique_ptr<Worker> inner_;
+    Image filled_;  // kept for the next band
+  };
+
+  std::unique_ptr<Work> inner_;
+  Part part_;
+  double value_, mark_;
+  bool takes_luma_;
+  int threads_, reach_ = 0;
+};
+
 /// The sample that lacks data; nothing where the picture can have none.
 std::optional<double> value_for(const Nodata& nodata, const Metadata& metadata, Depth depth) {
   std::optional<double> number = nodata.value;
@@ -183,25 +424,8 @@ std::optional<double> value_for(const Nodata& nodata, const Metadata& metadata, 
   return is_one ? std::optional(sample) : std::nullopt;
 }
 
-std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const Place& place,
-                                   const Nodata& nodata) {
-  if (in.channels == 4)
-    throw UsageError("--nodata: alpha tells which pixels of the picture count; leave it out");
-  const auto lacking = value_for(nodata, place.metadata ? *place.metadata : Metadata{}, in.depth);
-  if (!lacking) {
-    std::unique_ptr<Work> work = inner.begin(in, place);
-    work->knows_nodata = true;
-    if (work->note.empty())
-      work->note = nodata.value
-                       ? "it cannot hold the value of --nodata, so all samples count"
-                       : "it names no value for no data that it can hold, so all samples count";
-    return work;
-  }
-  const double value = *lacking;
-  const bool border_lacks = place.convolver.options().border == Border::constant &&
-                            with_depth(in.depth, [&]<class T>(TypeTag<T>) {
-                              return is_nodata(T(place.border_value), value);
-                            });
+std::unique_ptr<Work> begin_scaled(const Filter& inner, const Shape& in, const Place& place,
+                                   double value, bool border_lacks) {
   const Shape floats{in.width, in.height, in.channels, Depth::f32};
   Place own = place, samples = place, share = place;
   samples.unit = share.unit = 0;  // an offset is added at the end
@@ -222,6 +446,63 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Shape& in, const P
                                       place);
 }
 
+bool takes_luma(const Filter& filter) {
+  return filter.takes_luma() || std::ranges::any_of(filter.steps(), [](const FilterPtr& step) {
+           return takes_luma(*step);
+         });
+}
+
+/// `steps` is the filter with each of its steps without samples that have no data; null where the
+/// filter is none of several.
+std::unique_ptr<Work> begin_nodata(const Filter& inner, const Filter* steps, const Shape& in,
+                                   Place place, const Nodata& nodata) {
+  using Part = FilledWork::Part;
+  if (in.channels == 4)
+    throw UsageError("--nodata: alpha tells which pixels of the picture count; leave it out");
+  const Metadata none;
+  const Metadata& metadata = place.metadata ? *place.metadata : none;
+  const auto lacking = value_for(nodata, metadata, place.picture_depth);
+  if (!lacking) {
+    std::unique_ptr<Work> work = inner.begin(in, place);
+    if (work->note.empty())
+      work->note = nodata.value
+                       ? "it cannot hold the value of --nodata, so all samples count"
+                       : "it names no value for no data that it can hold, so all samples count";
+    return work;
+  }
+  const double value = *lacking;
+  const bool border_lacks = place.convolver.options().border == Border::constant &&
+                            with_depth(in.depth, [&]<class T>(TypeTag<T>) {
+                              return is_nodata(T(place.border_value), value);
+                            });
+  const auto around = [&](std::unique_ptr<Work> work, Part part) {
+    return std::make_unique<FilledWork>(std::move(work), part, value, takes_luma(inner), place);
+  };
+  std::unique_ptr<Work> work;
+  if (steps) {
+    work = steps->begin(in, place);
+    if (!work->in_bands()) work = around(std::move(work), Part::end);
+  } else if (inner.only_mask()) {
+    work = around(begin_scaled(inner, in, place, value, border_lacks), Part::end);
+  } else {
+    if (border_lacks) place.border_value = 0;
+    work = inner.begin(in, place);
+    if (work->border == Border::wrap && place.why_whole.empty()) {
+      place.why_whole = "the nearest samples with data are sought across the border";
+      work = inner.begin(in, place);
+    }
+    Part part = Part::all;
+    work->enclose([&](std::unique_ptr<Work> marks) {
+      part = Part::end;
+      return around(std::move(marks), Part::marks);
+    });
+    work = around(std::move(work), part);
+  }
+  const auto named = sample_without_data(metadata, place.picture_depth);
+  work->knows_nodata = !named || Nodata{named} == Nodata{value};
+  return work;
+}
+
 }  // namespace
 
 std::optional<double> sample_without_data(const Metadata& metadata, Depth depth) {
@@ -240,15 +521,14 @@ Nodata nodata_in(const std::string& word) {
 }
 
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata) {
-  if (!filter->only_mask())
-    throw UsageError(
-        "--nodata: only filters of one mask can leave samples out (blur, sharpen, and "
-        "apply with a single mask)");
+  std::vector<FilterPtr> each = filter->steps();
+  for (FilterPtr& step : each) step = without_nodata(step, nodata);
+  const FilterPtr steps = each.empty() ? nullptr : chain(std::move(each));
   char text[64] = "without the file's nodata";
   if (nodata.value) std::snprintf(text, sizeof text, "without %.17g", *nodata.value);
   return std::make_shared<OuterFilter>(text, std::move(filter),
-                                       [nodata](auto& inner, auto& in, auto& place) {
-                                         return begin_nodata(inner, in, place, nodata);
+                                       [nodata, steps](auto& inner, auto& in, auto& place) {
+                                         return begin_nodata(inner, steps.get(), in, place, nodata);
                                        });
 }
 

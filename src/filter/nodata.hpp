@@ -23,11 +23,21 @@ Nodata nodata_in(const std::string& word);
 /// names none, or one that no sample can have.
 std::optional<double> sample_without_data(const Metadata& metadata, Depth depth);
 
-/// Filters all other samples, and leaves these as they are. Where a mask reaches them, the rest of
-/// it is scaled so that it sums to what the whole does; if that is 0, they count as the sample that
-/// is replaced. Where it does not, results are the filter's own. A picture whose
-/// file names no value, or that cannot hold it, is filtered as by the filter. Throws UsageError
-/// unless the filter is one mask; its begin() does if the picture has alpha.
+/// Filters all other samples, and leaves these as they are; a result that would equal them gets
+/// the next value above, or the one below the largest. What they count as where masks reach them:
+///
+/// A filter of one mask scales the rest of the mask so that it sums to what the whole does; if that
+/// is 0, they count as the sample that is replaced.
+///
+/// Elsewhere they count as the nearest sample with data, no further in a row or column than the
+/// filter reaches, or as 0 where there is none; of several the upper counts, then the left. Where
+/// luma is taken, a pixel lacks data if all its channels do. Edges are not followed through them. A
+/// border of their value counts as 0.
+///
+/// A filter of several steps does so in each.
+///
+/// A picture whose file names no value, or that cannot hold it, is filtered as by the filter.
+/// begin() throws UsageError if the picture has alpha.
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata);
 
 }  // namespace convfilt

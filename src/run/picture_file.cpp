@@ -246,9 +246,9 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
   const auto lacking = sample_without_data(header.metadata, header.depth);
   if (lacking && !work.knows_nodata)
     warn_once(warnings, shown_input(in) + ": samples that stand for no data (" + nodata +
-                            ") are filtered like any other" +
-                            (filter.only_mask() ? "; --nodata=auto leaves them out" : ""));
-  const bool has_other_samples = work.out.depth != header.depth || !filter.keeps_lightness();
+                            ") are filtered like any other; --nodata=auto leaves them out");
+  const bool has_other_samples =
+      work.out.depth != header.depth || !(filter.keeps_lightness() || work.knows_nodata);
   if (lacking && has_other_samples && options.strip == Strip::none) {
     exif = without_nodata(exif);
     warn_once(warnings, shown_input(in) + ": its value for no data (" + nodata +

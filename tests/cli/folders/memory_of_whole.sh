@@ -52,6 +52,7 @@ check blur large.jpg out.jpg --region 0,0,2999,1499 --border wrap
 check blur scans.jpg out.jpg --region ellipse:900,300,700,900
 check sharpen large.ppm out.ppm --output abs
 check edge large.ppm out.ppm --border wrap
+check edge large.ppm out.ppm --border wrap --color --nodata 101  # the e of the text
 check edge large.ppm out.ppm --linear
 check blur alpha.pam out.pam --border wrap
 check edge alpha.pam out.pam --border wrap

@@ -15,6 +15,7 @@ tifffile.imwrite("elevation.tif", heights, metadata=None, extratags=tags[:2] + [
 tifffile.imwrite("turned.tif", rng.integers(0, 1000, (64, 48)).astype(np.uint16), metadata=None, extratags=[
     (33922, 12, 6, (0, 0, 0, 5.0, 5.0, 0), True), (274, 3, 1, 6, True)])
 P
+printf 'P5\n4 2\n255\n\11\11\0\11\11\11\11\11' >flat.pgm
 for name in point point_big matrix; do
   for mode in same valid full; do try apply box5 $name.tif ${name}_$mode.tif --mode=$mode; done
 done
@@ -26,15 +27,24 @@ try apply identity point.tif nowhere.tif --strip=gps
 try apply box5 point.tif auto.tif --nodata auto --compression 0
 try apply box5 point.tif given.tif --nodata 999 --compression 0
 same auto.tif given.tif
+try apply box5 point.tif opaque.tif --nodata auto --keep-hidden --compression 0
+same auto.tif opaque.tif
 try apply box5 matrix.tif none.tif --nodata auto
 try apply box5 matrix.tif none.tif --nodata any
 printf '1 0 -1\n---\n1 2 1\n' >two.txt
-try apply two.txt matrix.tif none.tif --nodata 0
-try sharpen matrix.tif none.tif --nodata 0 --threshold 3
+try apply two.txt point.tif two.tif --nodata auto --compression 0
+try sharpen point.tif crisp.tif --nodata auto --threshold 3 --compression 0
+try edge point.tif sobel.tif --nodata auto --sigma 0 --gain 1 --compression 0
+try edge point.tif canny.tif --nodata auto --method canny --high 0.5 --compression 0
+try run 'blur --box 3 | edge --sigma 0 --gain 1' point.tif steps.tif --nodata auto --compression 0
+try edge point.tif other.tif --nodata 5 --compression 0
+try edge flat.pgm flat_edge.pgm --nodata 0
+cat flat_edge.pgm | od -An -tu1 -w4 -j11 -v
 try blur matrix.tif none.tif --nodata 0 --linear
 # Of 16 bits with a sign, which are read as floats.
 try apply box5 elevation.tif mean.tif --nodata auto --compression 0
 try edge elevation.tif edges.tif
+try edge elevation.tif slopes.tif --nodata auto --compression 0
 python3 - <<'P'
 import tifffile
 def tags(name): return {t.code: t.value for t in tifffile.TiffFile(name).pages[0].tags.values()}
@@ -61,4 +71,30 @@ has = np.pad(before != -9999, 2, "edge")
 values = windows(np.pad(before, 2, "edge") * has, (5, 5)).sum((2, 3)) / windows(has, (5, 5)).sum((2, 3))
 assert np.abs(after - np.where(before == -9999, before, values)).max() < 0.01
 assert np.float32(float(tags("mean.tif")[42113])) == np.float32(-9999 / 32767) and 42113 not in tags("edges.tif")
+after = tifffile.imread("slopes.tif")
+assert np.float32(float(tags("slopes.tif")[42113])) == np.float32(-9999 / 32767)
+assert ((after == np.float32(-9999 / 32767)) == (before == -9999)).all()
+# A sample without data counts as the nearest with data: of several the upper, then the left.
+lacks = tifffile.imread("point.tif") == 999
+def filled(picture, reach):
+    picture = picture.copy()
+    for y, x in np.argwhere(lacks):
+        found = [(dx * dx + dy * dy, dy, dx) for dy in range(-reach, reach + 1) for dx in range(-reach, reach + 1)
+                 if 0 <= y + dy < 64 and 0 <= x + dx < 48 and not lacks[y + dy, x + dx]]
+        picture[y, x] = picture[min(found)[1] + y, min(found)[2] + x]
+    return picture
+def sobel(picture):
+    w = windows(np.pad(filled(picture, 1), 1, "edge"), (3, 3))
+    across, down = np.outer([1, 2, 1], [-1, 0, 1]), np.outer([-1, 0, 1], [1, 2, 1])
+    return np.hypot((w * across).sum((2, 3)), (w * down).sum((2, 3))) / 4
+def box3(picture):
+    has = np.pad(~lacks, 1, "edge")
+    return windows(np.pad(picture, 1, "edge") * has, (3, 3)).sum((2, 3)) / np.maximum(windows(has, (3, 3)).sum((2, 3)), 1)
+before = tifffile.imread("point.tif").astype(float)
+for name, values in ("sobel.tif", sobel(before)), ("steps.tif", sobel(box3(before))):
+    after = tifffile.imread(name).astype(float)
+    assert (after[lacks] == 999).all() and np.abs(after - values)[~lacks].max() < 1.001, name
+for name in "two.tif", "crisp.tif", "sobel.tif", "canny.tif", "steps.tif":
+    assert tags(name)[42113] == "999" and ((tifffile.imread(name) == 999) == lacks).all(), name
+assert set(np.unique(tifffile.imread("canny.tif"))) == {0, 999, 65535} and 42113 not in tags("other.tif")
 P

@@ -131,5 +131,5 @@ pairs . mask show gaussian5
 pairs . mask make gabor --sigma 3 --wavelength 6
 pairs . try missing.cu
 pairs . merge in
-least=150; [ "$few" = . ] || least=20
+least=150; [ "$few" = . ] || least=15
 [ $gave_way -gt $least ] || fail "only $gave_way defaults gave way"
