@@ -56,10 +56,13 @@ tests() {
   ALONE='--source-file=*strategies/large.cpp' CONVFILT_TEST_SIZE=full CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda \
     bash tests/bench/case_by_case.sh "$bin/convfilt_tests" '--source-file-exclude=*strategies/large.cpp'
 }
-# The cases of a short run, on the GPU alone: a sanitizer makes kernels some 30 times slower. The shared cases' pictures are too
+# The cases of a short run, on the GPU alone: a sanitizer makes kernels some 30 times slower, and these
+# two some hundred times, so that they get every fourth case. The shared cases' pictures are too
 # small for what the fast strategies do inside large ones, so every file of tests/strategies is run but these: their
 # cases run the same kernels once more, or none on a GPU.
 sanitized() {  # TOOL
+  local size=short
+  [[ $1 != racecheck && $1 != initcheck ]] || size=least
   local without=" cpu geometry large long_pictures modes separable_tensor_warpgroup transform winograd witness " file files=()
   for file in $without; do
     [ -f "tests/strategies/$file.cpp" ] || { echo "tests/strategies/$file.cpp is no longer there"; return 1; }
@@ -69,7 +72,7 @@ sanitized() {  # TOOL
     [[ $without == *" $file "* ]] || files+=("*strategies/$file.cpp")
   done
   files+=("*unit/filter/resident.cpp")  # kernels of edges, which are no strategy
-  FORWARD=1 CONVFILT_TEST_SIZE=short CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
+  FORWARD=1 CONVFILT_TEST_SIZE=$size CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
     "--source-file=$(IFS=,; echo "${files[*]}")" compute-sanitizer --tool "$1" --error-exitcode 9
 }
 # The results are compared with what a machine without a GPU made of the same pictures, where that was packed along.

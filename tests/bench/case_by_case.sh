@@ -6,7 +6,8 @@
 #                                                           '--source-file=*strategies/tensor.cpp'; SANITIZER:
 #                                                           compute-sanitizer and its options
 #
-# Those that take longest are to begin first: the last ones, or with FORWARD=1 the first.
+# Those that take longest are to begin first: the last ones, or with FORWARD=1 the first. They take the GPUs of
+# CUDA_VISIBLE_DEVICES by turns, where it names several.
 #
 # ALONE: another filter, whose test cases run by themselves afterwards. JOBS: processes at a time, by default the
 # machine's cores.
@@ -23,7 +24,10 @@ run_cases() {  # NAME JOBS FILTER [SANITIZER...]: each leaves what it writes in 
   [ "${count:-0}" -gt 0 ] || { echo "tests/bench/case_by_case.sh: $filter leaves no test case" >&2; exit 1; }
   expected=$((expected + count))
   # shellcheck disable=SC2016  # the arguments are the inner shell's
-  if [ -n "${FORWARD:-}" ]; then seq "$count"; else seq "$count" -1 1; fi | xargs -P "$most" -I{} bash -c '"${@:2}" >"$1" 2>&1
+  if [ -n "${FORWARD:-}" ]; then seq "$count"; else seq "$count" -1 1; fi | xargs -P "$most" -I{} bash -c '
+    IFS=, read -ra gpus <<<"${CUDA_VISIBLE_DEVICES:-}"
+    [ ${#gpus[@]} -lt 2 ] || export CUDA_VISIBLE_DEVICES=${gpus[${1##*-} % ${#gpus[@]}]}
+    "${@:2}" >"$1" 2>&1
     echo "test case ${1##*/}: exit status $?, $SECONDS s" | tee -a "$1"' one "$work/$name-{}" "$@" \
     "$program" "$filter" --first={} --last={} --duration=true
 }

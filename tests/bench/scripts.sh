@@ -88,7 +88,8 @@ case $1 in -L) echo "${FAKE_GPU-GPU 0: fake}" ;; *) echo "${FAKE_GPU-fake}" ;; e
 END
 cat >"$fakes/compute-sanitizer" <<'END'
 #!/usr/bin/env bash
-[ "$1 $3 $4 $CONVFILT_TEST_DEVICES $CONVFILT_TEST_SIZE" = "--tool --error-exitcode 9 cuda short" ] || exit 1
+case $2 in racecheck | initcheck) size=least ;; *) size=short ;; esac
+[ "$1 $3 $4 $CONVFILT_TEST_DEVICES $CONVFILT_TEST_SIZE" = "--tool --error-exitcode 9 cuda $size" ] || exit 1
 tool=$2; shift 4
 "$@" || exit
 [[ " $* " != *" --first=${SILENT:-none} "* ]] || exit 0

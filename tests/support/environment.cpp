@@ -21,7 +21,7 @@ struct Tally {
 };
 
 struct Environment {
-  bool full = false;
+  bool full = false, least = false;
   std::size_t chosen = 0, all_cases = 0;
   std::vector<Runner> runners;
   std::map<DeviceKind, std::string> skipped;                    // with the reason
@@ -107,6 +107,13 @@ bool full_size() {
   return environment().full;
 }
 
+void thin_out(std::vector<std::size_t>& chosen) {
+  constexpr std::size_t kOneOf = 4;
+  if (!environment().least) return;
+  for (std::size_t k = 0; k < chosen.size(); k += kOneOf) chosen[k / kOneOf] = chosen[k];
+  chosen.resize((chosen.size() + kOneOf - 1) / kOneOf);
+}
+
 const std::vector<Runner>& runners() {
   return environment().runners;
 }
@@ -152,10 +159,12 @@ bool Runner::bytes_are_defined(Depth depth) const {
 void read_environment() {
   Environment& e = environment();
   const std::string size = variable("CONVFILT_TEST_SIZE");
-  if (size != "" && size != "short" && size != "full") {
-    throw std::runtime_error("CONVFILT_TEST_SIZE is '" + size + "'; it must be short or full");
+  if (size != "" && size != "short" && size != "full" && size != "least") {
+    throw std::runtime_error("CONVFILT_TEST_SIZE is '" + size +
+                             "'; it must be least, short or full");
   }
   e.full = size == "full";
+  e.least = size == "least";
 
   const std::vector<std::string> named = split(variable("CONVFILT_TEST_DEVICES"));
   for (const std::string& name : named) {

@@ -1,7 +1,8 @@
 /// What this run of the tests covers: how much, on which devices, and what came of it.
 ///
-///   CONVFILT_TEST_SIZE       short, the default: cases chosen by pairs (pairs.hpp); or full: every
-///                            combination
+///   CONVFILT_TEST_SIZE       short, the default: cases chosen by pairs (pairs.hpp); full: every
+///                            combination; or least: every fourth of the short ones, for tools
+///                            under which a kernel takes some hundred times as long
 ///   CONVFILT_TEST_DEVICES    of cpu,emulator,cuda; by default all that are present; one that is
 ///                            named must be present
 #pragma once
@@ -18,6 +19,9 @@ namespace convfilt::test {
 
 /// Whether every combination is tested, not only cases chosen by pairs.
 bool full_size();
+
+/// Leaves what this run takes of a short run's cases: of `least` every fourth.
+void thin_out(std::vector<std::size_t>& chosen);
 
 /// Counts cases that were chosen, and how many a full run has.
 void count_chosen(std::size_t chosen, std::size_t all);

@@ -85,6 +85,7 @@ std::vector<std::size_t> choose_cases(const std::vector<Levels>& cases) {
   std::vector<std::size_t> chosen(cases.size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   if (!full_size()) chosen = cover_pairs(cases);
+  thin_out(chosen);
   count_chosen(chosen.size(), cases.size());
   return chosen;
 }
