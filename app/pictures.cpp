@@ -48,6 +48,22 @@ void note_what_is_left_out(const JobList& list, bool json) {
   if (list.other_files > 0)
     log_detail(plural(list.other_files, "other file") +
                " passed over; --glob takes files by other names");
+  if (!list.passed.empty()) {
+    constexpr std::size_t kNamed = 3;
+    const auto why = [](const std::string& path) {
+      return "no format here has such a name; --glob '*." + extension_of(path) +
+             "' --format png tries it";
+    };
+    std::vector<std::string> names;
+    for (const std::string& path : list.passed) {
+      if (names.size() < kNamed) names.push_back(quoted_name(path));
+      if (json) print_result(json_line({path, "", why(path)}, "passed over") + "\n");
+    }
+    if (list.passed.size() > kNamed)
+      names.push_back(std::to_string(list.passed.size() - kNamed) + " more");
+    log_warning(plural(list.passed.size(), "picture") + " passed over (" + listed(names) +
+                "): " + why(list.passed.front()));
+  }
   if (list.links_passed > 0)
     log_note(plural(list.links_passed, "link") +
              " passed over, which lead to folders or out of theirs; --follow-links takes them");

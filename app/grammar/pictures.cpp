@@ -172,11 +172,12 @@ void file_options(Binder& binder, Batch& batch) {
   const auto strip = std::make_shared<std::string>();
   const Choices<Strip> strips = {
       {"all", Strip::all}, {"gps", Strip::gps}, {"all-but-rights", Strip::all_but_rights}};
-  binder.joined("--strip", "NAME", "all", *strip,
-                "Leave out metadata. gps leaves out coordinates alone (GPS, GeoTIFF), and "
-                "all-but-rights keeps authors "
-                "and rights. The colour profile, or label, stays",
-                words_of(strips));
+  binder.joined(
+      "--strip", "NAME", "all", *strip,
+      "Leave out metadata. gps leaves out places alone (GPS and GeoTIFF; cities and countries "
+      "of XMP and IPTC; not what a camera's own notes hide), and all-but-rights keeps "
+      "authors and rights. The colour profile, or label, stays",
+      words_of(strips));
   binder.then([strip, strips, &write] {
     if (*strip == "true") *strip = "all";  // as a default
     if (!strip->empty() && *strip != "false") write.strip = meaning_of("--strip", *strip, strips);

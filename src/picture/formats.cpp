@@ -41,6 +41,12 @@ constexpr Format kFormats[] = {
     // clang-format on
 };
 
+constexpr std::string_view kOtherExtensions =
+    "mpo insp btf tf8 apng jpf jpx j2k j2c jpc jph jxr wdp hdp heics heifs avifs "
+    "dng cr2 cr3 crw nef nrw arw srf sr2 orf rw2 raf pef srw rwl 3fr iiq kdc dcr erf mrw mef x3f "
+    "gpr "
+    "psd psb xcf tga pcx ico ras sgi qoi fits fit dcm svs ndpi";
+
 std::vector<std::string> words(std::string_view text) {
   std::istringstream all{std::string(text)};
   return {std::istream_iterator<std::string>(all), {}};
@@ -78,6 +84,11 @@ const Format* find_format(std::string_view extension) {
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return &format;
   }
   return nullptr;
+}
+
+bool is_other_pictures(std::string_view extension) {
+  const auto names = words(kOtherExtensions);
+  return std::ranges::find(names, lower_case(std::string(extension))) != names.end();
 }
 
 std::string nearest_extension(std::string_view extension) {

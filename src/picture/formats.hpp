@@ -66,6 +66,10 @@ std::string known_extensions();
 /// The format of an extension or --format word, any case, with or without a leading dot; or null.
 const Format* find_format(std::string_view extension);
 
+/// Whether an extension, of any case, is one that pictures have beside those of the formats here,
+/// which may be able to read such a file, but not to write what the name says.
+bool is_other_pictures(std::string_view extension);
+
 /// The known extension nearest to a misspelt one; empty when none is near.
 std::string nearest_extension(std::string_view extension);
 

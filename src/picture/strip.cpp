@@ -3,6 +3,7 @@
 #include <tiff.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <string>
@@ -12,6 +13,7 @@
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
+#include "src/picture/xmp.hpp"
 
 namespace convfilt {
 namespace {
@@ -81,10 +83,10 @@ Bytes rights_in_exif(const Bytes& exif) {
 }
 
 /// Calls `take` with each property of a packet, an attribute or an element, whose name begins with
-/// one of these, and where it begins and ends. Returns the packet without those.
+/// one of these.
 template <class Take>
-std::string without_properties(std::string xml, std::initializer_list<std::string_view> names,
-                               const Take& take) {
+void each_property(std::string xml, std::initializer_list<std::string_view> names,
+                   const Take& take) {
   for (const std::string_view name : names) {
     for (std::size_t at = xml.find(name); at != xml.npos; at = xml.find(name, at)) {
       const char before = at > 0 ? xml[at - 1] : '\0';
@@ -114,20 +116,19 @@ std::string without_properties(std::string xml, std::initializer_list<std::strin
       at = begin;
     }
   }
-  return xml;
 }
 
 Bytes rights_in_xmp(const Bytes& xmp) {
   std::string attributes, elements;
-  without_properties(std::string(text_of(xmp)),
-                     {"dc:rights", "dc:creator", "xmpRights:", "plus:", "cc:", "photoshop:Credit",
-                      "photoshop:AuthorsPosition"},
-                     [&](bool is_element, const std::string& property) {
-                       if (is_element)
-                         elements += property;
-                       else
-                         attributes += " " + property;
-                     });
+  each_property(std::string(text_of(xmp)),
+                {"dc:rights", "dc:creator", "xmpRights:", "plus:", "cc:", "photoshop:Credit",
+                 "photoshop:AuthorsPosition"},
+                [&](bool is_element, const std::string& property) {
+                  if (is_element)
+                    elements += property;
+                  else
+                    attributes += " " + property;
+                });
   if (attributes.empty() && elements.empty()) return {};
   const std::string packet =
       "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
@@ -142,16 +143,36 @@ Bytes rights_in_xmp(const Bytes& xmp) {
   return Bytes(packet.begin(), packet.end());
 }
 
-/// Author, credit, source and copyright among IIM records, which begin with 0x1C, 2 and a number.
-Bytes rights_in_iptc(const Bytes& iptc) {
-  constexpr unsigned char kRights[] = {80, 85, 110, 115, 116};
+/// Author, credit, source and copyright among IIM's data sets.
+bool is_right(unsigned record, unsigned number) {
+  constexpr unsigned kRights[] = {80, 85, 110, 115, 116};
+  // 1:90 says how letters are coded.
+  return (record == 1 && number == 90) || (record == 2 && std::ranges::count(kRights, number) > 0);
+}
+
+/// The place shown, by its code and name, and city, part of it, province, country.
+bool is_place(unsigned record, unsigned number) {
+  constexpr unsigned kPlaces[] = {26, 27, 90, 92, 95, 100, 101};
+  return record == 2 && std::ranges::count(kPlaces, number) > 0;
+}
+
+/// The data sets that `wanted` takes, up to what is none. Each begins with 0x1C, the numbers of its
+/// record and of itself, and its length, or the length's own length.
+template <class Wanted>
+Bytes data_sets(const Bytes& iptc, const Wanted& wanted) {
+  constexpr std::size_t kLong = 0x8000;
   Bytes result;
   for (std::size_t at = 0; at + 5 <= iptc.size() && iptc[at] == 0x1C;) {
-    const std::size_t length = big_endian(iptc, at + 3, 2), end = at + 5 + length;
-    if (length >= 0x8000 || end > iptc.size()) break;
-    // 1:90 says how letters are coded.
-    const bool is_charset = iptc[at + 1] == 1 && iptc[at + 2] == 90;
-    if (is_charset || (iptc[at + 1] == 2 && std::ranges::count(kRights, iptc[at + 2]) > 0))
+    std::size_t length = big_endian(iptc, at + 3, 2), begin = at + 5;
+    if (length >= kLong) {
+      const std::size_t bytes = length - kLong;
+      if (bytes > 4 || begin + bytes > iptc.size()) break;
+      length = big_endian(iptc, begin, bytes);
+      begin += bytes;
+    }
+    const std::size_t end = begin + length;
+    if (end > iptc.size()) break;
+    if (wanted(iptc[at + 1], iptc[at + 2]))
       result.insert(result.end(), iptc.begin() + std::ptrdiff_t(at),
                     iptc.begin() + std::ptrdiff_t(end));
     at = end;
@@ -172,9 +193,11 @@ Metadata stripped(Metadata metadata, Strip strip) {
   if (strip == Strip::none) return metadata;
   if (strip == Strip::gps) {
     metadata.exif = without_maps(without_places(metadata.exif));
-    const std::string xmp = without_properties(std::string(text_of(metadata.xmp)), {"exif:GPS"},
-                                               [](bool, const std::string&) {});
-    metadata.xmp.assign(xmp.begin(), xmp.end());
+    erase_places(metadata.xmp);
+    metadata.iptc = data_sets(metadata.iptc, std::not_fn(is_place));
+    // ImageMagick writes texts of EXIF's names.
+    std::erase_if(metadata.text_chunks,
+                  [](const auto& text) { return starts_with(text.data, "exif:GPS"); });
     return metadata;
   }
   // Without its profile the picture would be shown in other colours.
@@ -184,7 +207,7 @@ Metadata stripped(Metadata metadata, Strip strip) {
   if (strip == Strip::all) return left;
   left.exif = rights_in_exif(metadata.exif);
   left.xmp = rights_in_xmp(metadata.xmp);
-  left.iptc = rights_in_iptc(metadata.iptc);
+  left.iptc = data_sets(metadata.iptc, is_right);
   std::ranges::copy_if(metadata.text_chunks, std::back_inserter(left.text_chunks), tells_rights);
   return left;
 }

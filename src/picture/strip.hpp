@@ -8,7 +8,7 @@ namespace convfilt {
 enum class Strip {
   none,
   all,             ///< all but what says what the colours are
-  gps,             ///< places
+  gps,             ///< places: coordinates, cities, countries
   all_but_rights,  ///< the same as all, but authors, owners and licences stay
 };
 

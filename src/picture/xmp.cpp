@@ -1,5 +1,6 @@
 #include "src/picture/xmp.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,27 @@ constexpr Properties kOfParts[] = {
     {"http://ns.google.com/photos/1.0/container/item/", ""},
 };
 
+constexpr Properties kOfPlaces[] = {
+    {"http://ns.adobe.com/exif/1.0/", "GPS"},
+    {"http://ns.adobe.com/photoshop/1.0/", "City"},
+    {"http://ns.adobe.com/photoshop/1.0/", "State"},
+    {"http://ns.adobe.com/photoshop/1.0/", "Country"},
+    {"http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/", "Location"},
+    {"http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/", "CountryCode"},
+    {"http://iptc.org/std/Iptc4xmpExt/2008-02-29/", "Location"},
+    {"http://www.dji.com/drone-dji/1.0/", "Gps"},
+};
+
+/// Where the name that begins at `at` is followed by an attribute's "="; npos where it is not.
+std::size_t equals_behind(std::string_view xml, std::size_t at) {
+  const std::size_t end = xml.find_first_of("= \t\r\n<>\"'", at);
+  const std::size_t equals = xml.find_first_not_of(kBlank, end);
+  return equals != xml.npos && xml[equals] == '=' ? equals : xml.npos;
+}
+
 /// The end of an attribute whose name begins at `at`; npos where it is none.
 std::size_t end_of_attribute(std::string_view xml, std::size_t at) {
-  const std::size_t equals = xml.find('=', at);
+  const std::size_t equals = equals_behind(xml, at);
   const std::size_t open = equals == xml.npos ? equals : xml.find_first_not_of(kBlank, equals + 1);
   if (open == xml.npos || (xml[open] != '"' && xml[open] != '\'')) return xml.npos;
   const std::size_t close = xml.find(xml[open], open + 1);
@@ -51,7 +70,9 @@ void erase(std::string& xml, const std::string& prefix, std::string_view begin) 
   for (std::size_t at = xml.find(wanted, 1); at != xml.npos; at = xml.find(wanted, at)) {
     const char before = xml[at - 1];
     const bool is_element = before == '<';
-    if (!is_element && kBlank.find(before) == kBlank.npos) {
+    const bool is_attribute =
+        kBlank.find(before) != kBlank.npos && equals_behind(xml, at) != xml.npos;
+    if (!is_element && !is_attribute) {  // such as the words of a caption
       at += wanted.size();
       continue;
     }
@@ -84,12 +105,20 @@ void erase(std::string& xml, const Properties& properties) {
   }
 }
 
+void erase_all(Metadata::Bytes& xmp, std::span<const Properties> kinds) {
+  std::string xml(text_of(xmp));
+  for (const Properties& properties : kinds) erase(xml, properties);
+  if (xml.size() < xmp.size()) xmp.assign(xml.begin(), xml.end());
+}
+
 }  // namespace
 
 void erase_parts(Metadata::Bytes& xmp) {
-  std::string xml(text_of(xmp));
-  for (const Properties& properties : kOfParts) erase(xml, properties);
-  if (xml.size() < xmp.size()) xmp.assign(xml.begin(), xml.end());
+  erase_all(xmp, kOfParts);
+}
+
+void erase_places(Metadata::Bytes& xmp) {
+  erase_all(xmp, kOfPlaces);
 }
 
 }  // namespace convfilt

@@ -10,4 +10,8 @@ namespace convfilt {
 /// not of a form that the specification gives stays.
 void erase_parts(Metadata::Bytes& xmp);
 
+/// The same for those that tell where a picture was taken, or what place it shows: coordinates,
+/// cities, countries.
+void erase_places(Metadata::Bytes& xmp);
+
 }  // namespace convfilt

@@ -114,12 +114,16 @@ class FolderWalk {
         list_.has_passed_out = true;
       return;
     }
-    if (!is_wanted(name, selection_.globs))
-      ++list_.other_files;
-    else if (is_result(entry.path()))
+    if (!is_wanted(name, selection_.globs)) {
+      if (selection_.globs.empty() && is_other_pictures(extension_of(name)))
+        list_.passed.push_back(entry.path().string());
+      else
+        ++list_.other_files;
+    } else if (is_result(entry.path())) {
       ++list_.results_passed;
-    else
+    } else {
       take_file(entry.path().string(), below + name, list_);
+    }
   }
 
   bool is_result(const fs::path& file) const {
@@ -336,6 +340,7 @@ JobList list_jobs(const Selection& selection, const std::set<std::string>& resul
   }
   std::sort(list.jobs.begin(), list.jobs.end(),
             [](const Job& a, const Job& b) { return a.name < b.name; });
+  std::ranges::sort(list.passed);
   check_results(list, selection);
   return list;
 }

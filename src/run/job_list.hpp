@@ -49,6 +49,8 @@ struct UnreadFolder {
 struct JobList {
   std::vector<Job> jobs;             ///< in the order of their names
   std::int64_t other_files = 0;      ///< in folders, passed over as no pictures by their names
+  std::vector<std::string> passed;   ///< pictures in folders, passed over as of no format by their
+                                     ///< names; in order
   std::int64_t links_passed = 0;     ///< that lead out of their folder, or to a folder
   std::int64_t results_passed = 0;   ///< in folders, of earlier runs
   bool has_passed_out = false;       ///< whether Selection::out lies in a folder that was read

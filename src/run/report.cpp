@@ -75,8 +75,8 @@ const char* status_of(Outcome outcome) {
 
 }  // namespace
 
-std::string json_line(const RefusedInput& refused) {
-  Json json = json_of(refused.in, "", "refused");
+std::string json_line(const RefusedInput& refused, const char* status) {
+  Json json = json_of(refused.in, "", status);
   json["reason"] = refused.why;
   return line_of(json);
 }

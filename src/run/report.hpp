@@ -16,7 +16,7 @@ namespace convfilt {
 /// there percent-encoded, too, as input_percent or output_percent, so that no two are alike.
 /// `recipe`: of the chain that made it; empty = none did.
 std::string json_line(const PictureOutcome& outcome, const std::string& recipe = "");
-std::string json_line(const RefusedInput& refused);
+std::string json_line(const RefusedInput& refused, const char* status = "refused");
 
 /// The line for a planned picture, for --dry-run.
 std::string json_line(const Job& planned, const std::string& recipe = "");

@@ -30,6 +30,19 @@ TEST_CASE("properties of parts go, by whatever prefix; all else stays") {
     CHECK(erased(packet) == packet);
 }
 
+TEST_CASE("places go, as attributes and as elements, and words that look like them stay") {
+  const std::string shop = "xmlns:p='http://ns.adobe.com/photoshop/1.0/'",
+                    ext = "xmlns:e='http://iptc.org/std/Iptc4xmpExt/2008-02-29/'",
+                    words = "<t> p:City of = 'Oz' </t>";
+  const std::string packet = "<d " + shop + " p:City='Oz' p:Credit='me'/><d " + shop +
+                             "><p:State>Oz</p:State>" + words + "</d><d " + ext +
+                             "><e:LocationShown><b><l e:City='Oz'/></b></e:LocationShown></d>";
+  Metadata::Bytes bytes(packet.begin(), packet.end());
+  erase_places(bytes);
+  CHECK(std::string(bytes.begin(), bytes.end()) ==
+        "<d " + shop + " p:Credit='me'/><d " + shop + ">" + words + "</d><d></d>");
+}
+
 TEST_CASE("a packet that is not well formed is read to its end in time") {
   std::string many = "<r xmlns:h='" + kMap + "' ";
   for (int i = 0; i < 200'000; ++i) many += "<h:a ";
