@@ -254,7 +254,7 @@ void split_channels(Depth, const DevicePlane& picture, int channels, const Devic
 void merge_channels(Depth, const DevicePlane& planes, const DevicePlane& picture, int channels,
                     const Stream&);
 
-/// Computes the results anew that are not finite (zero_weights.cu). `sums.taps` lies on the device.
+/// Computes the results anew that are not finite (skip_zeros.cu). `sums.taps` lies on the device.
 void skip_zeros(PictureView<const std::byte> in, const SumOfTaps& sums, const FloatFinish& how,
                 PictureView<std::byte> out, const Stream&);
 
