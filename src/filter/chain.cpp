@@ -152,6 +152,7 @@ class ChainFilter final : public Filter {
     return std::ranges::all_of(steps_, [](const auto& step) { return step->keeps_lightness(); });
   }
   bool takes_luma() const override { return steps_.front()->takes_luma(); }
+  bool needs_only_luma() const override { return steps_.front()->needs_only_luma(); }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     Works works = begin_floats({in.width, in.height, in.channels, Depth::f32}, place);

@@ -863,6 +863,9 @@ class EdgeFilter final : public Filter {
                                : edges_.combine == Combine::sum && std::abs(sum - 1) <= 1e-6);
   }
   bool takes_luma() const override { return !edges_.options.color; }
+  bool needs_only_luma() const override {
+    return takes_luma() && edges_.options.direction != EdgeDirection::hue;
+  }
 
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     std::vector<std::string> names;

@@ -192,6 +192,10 @@ class RowReader {
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
 
+  /// Asked before the first row: gives luma alone from now on, as one channel, where the file holds
+  /// that by itself, as a JPEG does. Whether it does so.
+  virtual bool take_luma() { return false; }
+
   /// Bytes that it takes while it gives rows and that grow with the file or the picture. No file
   /// takes more: if the header does not tell, this is the most that the compression allows.
   virtual std::int64_t held_bytes() const { return 0; }

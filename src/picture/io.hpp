@@ -31,6 +31,13 @@ class PictureReader {
   const Header& header() const { return header_; }
 
   /// See RowReader.
+  bool take_luma() {
+    const bool takes = reader_->take_luma();
+    if (takes) header_.channels = 1;
+    return takes;
+  }
+
+  /// See RowReader.
   std::int64_t held_bytes() const { return reader_->held_bytes() + file_held_; }
 
   /// Reads the next rows; the last of them make it look at the end of the file, too. Throws

@@ -365,6 +365,7 @@ FileReport PictureLane::filter(Passage& passage) {
 std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReader& reader,
                                                   std::shared_ptr<PictureWriter>& writer,
                                                   Busy& busy, FileReport& report) {
+  if (batch_.filter->needs_only_luma()) reader.take_luma();
   const Header& header = reader.header();
   std::unique_ptr<Work> work =
       begin(*batch_.filter, upright_shape(header), convolver_, &header.metadata);

@@ -16,6 +16,8 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
+#include "src/filter/chain.hpp"
+#include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/files/jpeg.hpp"
@@ -122,6 +124,43 @@ TEST_CASE("files get the same bytes on any number of threads, in bands and whole
     write_image(folder / ("whole." + extension), convolve(convolver, in, mask), {}, nullptr);
     CHECK(load(folder / ("whole." + extension)) == first);
   }
+}
+
+TEST_CASE("edges of a JPEG are those of the luma that it holds, whatever its chroma clips") {
+  const TemporaryFolder folder;
+  constexpr int kSide = 96, kBlock = 16;
+  // The same luma everywhere, with colours that red, green and blue cannot show.
+  Image flat(kSide, kSide, 3, Depth::u8);
+  for (int y = 0; y < kSide; ++y) {
+    auto* row = reinterpret_cast<unsigned char*>(flat.view().row(y));
+    for (int x = 0; x < kSide; ++x) {
+      const bool is_odd = (x / kBlock + y / kBlock) % 2 == 1;
+      const unsigned char pixel[] = {100, std::uint8_t(is_odd ? 20 : 235),
+                                     std::uint8_t(is_odd ? 235 : 20)};
+      std::copy_n(pixel, 3, row + std::ptrdiff_t(x) * 3);
+    }
+  }
+  save(folder / "flat.jpg", encoded(flat, JCS_YCbCr, 3, sampling(1, 1)));
+  const auto most = [&](const std::string& in, FilterPtr filter) {
+    Run run;
+    run(folder / in, folder / "out.png", std::move(filter));
+    const Image image = read_image(folder / "out.png", {}, nullptr);
+    int largest = 0;
+    for (int y = 0; y < image.height(); ++y) {
+      const auto* row = reinterpret_cast<const unsigned char*>(image.view().row(y));
+      for (int i = 0; i < image.width() * image.channels(); ++i)
+        largest = std::max(largest, int(row[i]));
+    }
+    return largest;
+  };
+  EdgeOptions hue;
+  hue.direction = EdgeDirection::hue;
+  const FilterPtr edge = edge_filter(edge_masks({}), {}), box = mask_filter(box_mask(3));
+  CHECK(most("flat.jpg", edge) == 0);
+  CHECK(most("flat.jpg", chain({edge, box})) == 0);
+  // Others get the colours that a decoder shows.
+  CHECK(most("flat.jpg", chain({box, edge})) > 0);
+  CHECK(most("flat.jpg", edge_filter(edge_masks({}), hue)) > 0);
 }
 
 TEST_CASE("a picture with alpha gives the same file on any number of threads") {

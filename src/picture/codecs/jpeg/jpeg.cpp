@@ -143,6 +143,14 @@ class JpegReader : public FirstPictureReader,
     next_row_ += rows.height;
   }
 
+  /// Chroma is then neither transformed nor enlarged; its codes are read all the same.
+  bool take_luma() override {
+    if (started_ || header_.channels != 3 || info_.jpeg_color_space != JCS_YCbCr) return false;
+    info_.out_color_space = JCS_GRAYSCALE;
+    header_.channels = 1;
+    return true;
+  }
+
   /// libjpeg keeps all coefficients of several scans, two bytes each.
   std::int64_t held_bytes() const override { return several_scans_ ? coefficient_bytes(info_) : 0; }
 
