@@ -72,6 +72,7 @@ const ClashesByCommand kClashes = {
          {"--codec=gpu", "--nodata"},
          {"--codec=gpu", "--region"},
          {"--codec=gpu", "--progressive=true"},
+         {"--codec=gpu", "--optimize=true"},
      }},
     {"mask",
      {

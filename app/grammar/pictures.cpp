@@ -166,7 +166,9 @@ void file_options(Binder& binder, Batch& batch) {
   binder.choice("--subsampling", write.subsampling,
                 Choices<Subsampling>{{"444", {1, 1}}, {"422", {2, 1}}, {"420", {2, 2}}},
                 "Chroma of a JPEG (default: as in IN, else 420)");
-  binder.flag("--progressive", write.progressive, "Write a progressive JPEG");
+  binder.flag("--progressive", write.progressive,
+              "Write a progressive JPEG: smaller, XX");
+  binder.flag("--optimize", write.optimize, "Write a JPEG with the shortest codes: YY");
   binder.number("--compression", "N", write.compression, {0, 9},
                 "Compression of PNG and TIFF: 0, none, to 9, smallest (default: fast)");
   const auto strip = std::make_shared<std::string>();

@@ -49,6 +49,10 @@ struct WriteOptions {
                                  ///< input's, else lossless)
   std::optional<Subsampling> subsampling{};  ///< JPEG (default: the input's, else 2x2)
   bool progressive = false;                  ///< JPEG
+  bool optimize = false;                     ///< JPEG: the shortest Huffman codes
+
+  /// Whether the CPU's codec must have all of a JPEG's coefficients before it writes one.
+  bool needs_coefficients() const { return progressive || optimize; }
   std::optional<int> compression{};          ///< 0..9: PNG, TIFF
   Strip strip = Strip::none;
   Loader loader = Loader::automatic;

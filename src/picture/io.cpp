@@ -278,6 +278,7 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
   if (options.quality && !format.quality) warn(name + " has no quality to set");
   const bool is_jpeg = format.id == FormatId::jpeg;
   if (options.progressive && !is_jpeg) warn("--progressive is for JPEG alone");
+  if (options.optimize && !is_jpeg) warn("--optimize is for JPEG alone");
   if (options.subsampling && !is_jpeg) warn("--subsampling is for JPEG alone");
   const bool is_png_or_tiff = format.id == FormatId::png || format.id == FormatId::tiff;
   if (options.compression && !is_png_or_tiff) warn("--compression is for PNG and TIFF alone");

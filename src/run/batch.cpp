@@ -27,7 +27,7 @@ std::string settings_of(const Batch& batch, const std::string& (*gpu_codec_versi
   add(write.format);
   add(write.quality.value_or(-1));
   add(write.subsampling ? write.subsampling->across * 10 + write.subsampling->down : 0);
-  add(write.progressive);
+  add(write.progressive + 2 * write.optimize);
   add(write.compression.value_or(-1));
   add(int(write.strip));
   if (batch.codec == CodecKind::gpu) text += "|gpu|" + gpu_codec_version();

@@ -32,7 +32,9 @@ std::string gpu_codec_missing(const Machine& machine) {
 std::string gpu_codec_refuses(const Batch& batch) {
   if (const std::string why = batch.filter->resident_refuses(); !why.empty()) return why;
   if (batch.read.loader != Loader::automatic) return "--loader names another codec";
-  if (batch.write.progressive) return "--progressive needs the CPU's codec";
+  if (batch.write.needs_coefficients())
+    return std::string(batch.write.progressive ? "--progressive" : "--optimize") +
+           " needs the CPU's codec";
   const Request& request = batch.convolver.request;
   if (request.device == name_of(DeviceKind::cpu) || request.device == name_of(DeviceKind::emulator))
     return "--device=" + request.device + " names no GPU";

@@ -182,7 +182,7 @@ bool open_for_device(Passage& passage) {
     return false;
   };
   const Batch& batch = passage.batch;
-  if (!becomes_jpeg(passage.job.out, batch.write) || batch.write.progressive ||
+  if (!becomes_jpeg(passage.job.out, batch.write) || batch.write.needs_coefficients() ||
       batch.read.loader != Loader::automatic)
     return false;
   auto reader = std::make_unique<PictureReader>(passage.job.in, passage.reading());

@@ -244,6 +244,9 @@ TEST_CASE("the memory of a picture counts all that is held of it") {
   // Coefficients have two bytes, and chroma is a quarter of luma each.
   CHECK(memory("scans.jpg", "out.jpg") == plain + 3 * kPixels);
   CHECK(memory("plain.jpg", "out.jpg", progressive) == plain + 3 * kPixels);
+  WriteOptions optimized;
+  optimized.optimize = true;
+  CHECK(memory("plain.jpg", "out.jpg", optimized) == plain + 3 * kPixels);
   // A turned picture lies in memory while it is filtered.
   CHECK(memory("turned.jpg", "out.jpg") == plain + 3 * kPixels);
 }

@@ -608,9 +608,8 @@ class JpegWriter : public RowWriter, public jpeg::Compressor {
     run([&] { jpeg_finish_compress(&info_); });
   }
 
-  /// A progressive file is written from all coefficients.
   std::int64_t held_bytes() const override {
-    return info_.num_scans > 1 ? coefficient_bytes(info_) : 0;
+    return info_.num_scans > 1 || info_.optimize_coding ? coefficient_bytes(info_) : 0;
   }
 
  private:
@@ -628,6 +627,7 @@ class JpegWriter : public RowWriter, public jpeg::Compressor {
       info_.comp_info[0].v_samp_factor = factors.down;
     }
     if (options.progressive) jpeg_simple_progression(&info_);
+    info_.optimize_coding = options.optimize;
     jpeg::set_density(header.metadata.resolution, &info_);
   }
 };
