@@ -167,8 +167,11 @@ void file_options(Binder& binder, Batch& batch) {
                 Choices<Subsampling>{{"444", {1, 1}}, {"422", {2, 1}}, {"420", {2, 2}}},
                 "Chroma of a JPEG (default: as in IN, else 420)");
   binder.flag("--progressive", write.progressive,
-              "Write a progressive JPEG: smaller, XX");
-  binder.flag("--optimize", write.optimize, "Write a JPEG with the shortest codes: YY");
+              "Write a progressive JPEG: some 4 % smaller, in twice the time; its coefficients, 3 "
+              "bytes a pixel, lie in memory");
+  binder.flag("--optimize", write.optimize,
+              "Write a JPEG with the shortest codes: some 2 % smaller, in half as much time again; "
+              "memory as above");
   binder.number("--compression", "N", write.compression, {0, 9},
                 "Compression of PNG and TIFF: 0, none, to 9, smallest (default: fast)");
   const auto strip = std::make_shared<std::string>();

@@ -16,6 +16,7 @@ try blur in/a.jpg out.jpg --codec gpu
 try blur in/a.jpg out.jpg --devices 0
 try blur in out --codec gpu --linear
 try blur in out --codec gpu --progressive
+try blur in out --codec gpu --optimize
 try blur in out --codec gpu --loader opencv
 try blur in out --codec gpu --device cpu
 try blur in out --codec gpu --strategy cpu

@@ -11,6 +11,6 @@ rm photos/lost.png
 try blur photos out --newer --if-exists skip
 try blur photos out --devices x
 try blur photos photos/done -r
-try blur photos/a.png photos/a.ppm --compression 3 --progressive --subsampling 444
+try blur photos/a.png photos/a.ppm --compression 3 --progressive --optimize --subsampling 444
 echo photos >list
 try blur --files-from list listed
