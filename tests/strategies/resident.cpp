@@ -157,7 +157,7 @@ TEST_CASE("resident pictures with NaN and infinities take no sample under a weig
   for (const Mask& mask : masks) {
     for (const Border border : kBorders) {
       for (const Mode mode : {Mode::same, Mode::full}) {
-        const Problem p{61, 41, 1 + mask.height % 4, Depth::f32, border, 0.25, mask, mode};
+        const Problem p{45, 31, 1 + mask.height % 4, Depth::f32, border, 0.25, mask, mode};
         for (const Runner& runner : runners())
           if (runner.tuning == Tuning{} && runner.family() != Family::transform &&
               runner.strategy->refusal(p).empty())
@@ -174,7 +174,7 @@ TEST_CASE("resident pictures with NaN and infinities take no sample under a weig
     Picture in = Picture::of(p);
     in.fill(Fill::noise, 3);
     in.set(30, 20, 0, std::nan(""));
-    in.set(60, 0, p.channels - 1, std::numeric_limits<double>::infinity());
+    in.set(44, 0, p.channels - 1, std::numeric_limits<double>::infinity());
     const Picture expected = run(runner, p, in);
     Picture out = Picture::result_of(p);
     CallersStream stream(runner.device);

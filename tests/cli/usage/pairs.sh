@@ -117,10 +117,10 @@ pairs() {  # OWN WORD...: all pairs in which an option matches the regular expre
   done
 }
 variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
-# A short run tries a third of the pairs with one option of each clash, tests/run.sh full all.
+# A short run tries a fourth of the pairs with one option of each clash, tests/run.sh full all.
 every=1 few=. of_blur='^--(sigma|box|disk|motion|binomial)=' of_sharpen='^--(threshold|halo-limit)=' of_explain=.
 if [ "${CONVFILT_TEST_SIZE:-}" != full ]; then
-  every=3 few='^--(border|luma|quiet|newer|device)=' of_blur='^--disk=' of_sharpen='^--halo-limit=' of_explain='^--(table|at)='
+  every=4 few='^--(border|luma|quiet|newer|device)=' of_blur='^--disk=' of_sharpen='^--halo-limit=' of_explain='^--(table|at)='
 fi
 pairs "$few" edge in out/
 pairs "$of_blur" blur in out/
