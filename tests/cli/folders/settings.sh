@@ -38,7 +38,7 @@ run() {  # WORD...
   ! grep '^Files ' differences >&2 || fail "'$*' and '$(cat "seen/$settings/.command")' have the same settings, and not the same results"
 }
 
-declare -A changes without
+declare -A changes without taken  # values that an option has taken, a line each
 commands=('apply mask.txt' 'edge' 'blur' 'sharpen')
 convfilt generate fish >grammar
 # In a short run, strategies that together have every setting.
@@ -46,6 +46,7 @@ mapfile -t by_strategy < <(strategies | if [ "${CONVFILT_TEST_SIZE:-}" = full ];
   grep -xE 'tiled-in|tiled-out|basic|texture|im2col|overlap-add|in-parts'; fi | sed 's|^|--strategy=|')
 # An option's values: those that the grammar lists, or these.
 any_values=(16 3 2 1 64 0.5 90 1,1,3,3 png 1G '{stem}_a{ext}' '*.ppm' list.txt 1/1 all /dev/null)
+any_list=$(printf '%s\n' "${any_values[@]}")
 for command in "${commands[@]}"; do
   run $command
   plain=$settings
@@ -55,7 +56,9 @@ for command in "${commands[@]}"; do
     found=$((found + 1))
     values=('')
     if [ "$takes_value" = 1 ]; then
-      if [ -n "$choices" ]; then read -ra values <<<"$choices"; else values=("${any_values[@]}"); fi
+      if [ -n "$choices" ]; then read -ra values <<<"$choices"
+      elif [ -z "${taken[$name]:-}" ]; then values=("${any_values[@]}")
+      else mapfile -t values <<<"${taken[$name]}$any_list"; fi
     fi
     [[ " $decides_no_byte $decides_some " == *[[:space:]]"$name"[[:space:]]* ]] && is_free=true || is_free=false
     # Of an option that changes the settings of another command, one value is enough.
@@ -75,6 +78,7 @@ for command in "${commands[@]}"; do
           continue
         fi
         accepted=$((accepted + 1))
+        [[ $'\n'${taken[$name]:-} == *$'\n'"$value"$'\n'* ]] || taken[$name]+=$value$'\n'
         with=$settings
         if [ -z "${without[$command $context]:-}" ]; then run $command $context; without[$command $context]=$settings; fi
         if [ "${without[$command $context]}" != "$with" ]; then

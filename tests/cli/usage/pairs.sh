@@ -58,12 +58,27 @@ wins() {  # OPTION WORD...
     fail "${*@Q} with '$(<c.toml)' in the file and $(env | grep CONVFILT_ | tr '\n' ' '): $result, not ${alone[$option]}: $errors"
 }
 
-declare -A alone=()
+declare -A alone=() met=()
 gave_way=0
+# Leaves in `alone` what an option gives by itself, and in `settable` whether a file may set it.
+ask() {  # OPTION WORD...
+  local a=$1; shift
+  [ -z "${alone[$a]-}" ] || return 0
+  met[$a]=1
+  run "$@" "${a%=true}"; alone[$a]=$result
+  [[ ${value_of[${a%%=*}]-} != files=yes ]] || [[ $a = --mask=* ]] || return 0
+  echo "${a#--}" >c.toml
+  run "$@" --config c.toml
+  [[ $errors != *'belongs on the command line'* ]] || return 0
+  settable[$a]=1
+  # A line that cannot be used alone is passed over.
+  [ "$result" != 2 ] || fail "$* with $a in the file: $errors"
+}
 pairs() {  # OWN WORD...: all pairs in which an option matches the regular expression OWN, for this command
   local own=$1 command=$2 option value choices a b i j; shift
-  local -a all=() settable=()
-  local -A clash=()
+  local -a all=()
+  local -A clash=() settable=()
+  alone=()
   read_options "$command" "$generated"
   for option in "${options[@]}"; do
     case $option in --help | --version | --config | --in-place | --out-folder | -?) continue ;; esac
@@ -74,24 +89,18 @@ pairs() {  # OWN WORD...: all pairs in which an option matches the regular expre
     [ "$choices" != "?" ] || fail "$option of $command: write a value for it into this test"
     while read -rd '|' value; do all+=("$option=$value"); done <<<"${choices:+$choices|}"
   done
-  for a in "${all[@]}"; do
-    run "$@" "${a%=true}"; alone[$a]=$result
-    [[ ${value_of[${a%%=*}]-} != files=yes ]] || [[ $a = --mask=* ]] || continue
-    echo "${a#--}" >c.toml
-    run "$@" --config c.toml
-    [[ $errors != *'belongs on the command line'* ]] || continue
-    settable+=("$a")
-    # A line that cannot be used alone is passed over.
-    [ "$result" != 2 ] || fail "$* with $a in the file: $errors"
-  done
+  # A short run asks for what another command has, too, only where a pair needs it.
+  for a in "${all[@]}"; do [ "$every" != 1 ] && [ -n "${met[$a]-}" ] || ask "$a" "$@"; done
   for ((i = 0; i < ${#all[@]}; ++i)); do
     for ((j = i * 7 % every; j < i; j += every)); do
       a=${all[i]} b=${all[j]}
       [[ $a =~ $own || $b =~ $own ]] || continue
+      ask "$a" "$@"; ask "$b" "$@"
       if [ "${a%%=*}" = "${b%%=*}" ] || wrong "$a" "$b" "$@" "${a%=true}" "${b%=true}"; then clash[$a$b]=1 clash[$b$a]=1; fi
     done
   done
-  for a in "${settable[@]}"; do
+  for a in "${all[@]}"; do
+    [ -n "${settable[$a]-}" ] || continue
     for ((i = 0; i < ${#all[@]}; ++i)); do
       b=${all[i]}
       [ -n "${clash[$a$b]-}" ] && [ "${alone[$b]}" != 2 ] || continue
@@ -108,7 +117,7 @@ pairs() {  # OWN WORD...: all pairs in which an option matches the regular expre
       [[ $variables == *" $option "* ]] || continue
       export "$option=${a#*=}"
       wins "$b" "$@" "${b%=true}"
-      if [[ " ${settable[*]} " == *" $b "* && ${alone[$a]} != 2 ]]; then
+      if [[ -n ${settable[$b]-} && ${alone[$a]} != 2 ]]; then
         echo "${b#--}" >c.toml
         wins "$a" "$@" --config c.toml
       fi
