@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/backend/host/arena.hpp"
+#include "kernels/huffman/walk.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/picture/io.hpp"
 #include "src/run/batch.hpp"
@@ -107,6 +108,7 @@ struct Passage {
 
   std::int64_t memory = 0;                  ///< bytes that were admitted
   std::unique_ptr<PictureReader> reader{};  ///< of a picture for a device
+  std::unique_ptr<huffman::Scan> codes{};   ///< of it, for the device to walk over
   std::function<void()> commit{};  ///< gives the result its name; needs no core, but the disk
   PictureOutcome outcome{};
 

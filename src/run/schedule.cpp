@@ -148,7 +148,7 @@ void run_batch(GpuLane& lane, std::span<PassagePtr> pictures, std::span<DeviceRe
   // alone in the end, and those that are good go in few batches.
   std::size_t done = 0;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
-    if (results[i].file.empty()) continue;
+    if (results[i].file.empty() && results[i].why_cpu.empty()) continue;
     std::swap(pictures[i], pictures[done]);
     std::swap(results[i], results[done]);
     ++done;
@@ -545,6 +545,7 @@ class Schedule : public Admission {
 
   /// Leaves it to the disk to write what a lane has made, if it has made anything.
   static void await_disk(Passage& passage, DeviceResult& made, const GpuLane& lane) {
+    passage.outcome.report.why_cpu = made.why_cpu;
     if (made.file.empty() && !made.failure) return;
     passage.commit = [&passage, made = std::move(made), device = lane.device->name()] {
       if (made.failure) std::rethrow_exception(made.failure);
@@ -558,7 +559,8 @@ class Schedule : public Admission {
     returned_.push_back(std::move(picture));
     leave(passage, true);
     passage.reader.reset();
-    passage.outcome.report.why_cpu = kNoResult;
+    std::string& why_cpu = passage.outcome.report.why_cpu;
+    if (why_cpu.empty()) why_cpu = kNoResult;
   }
 
   /// Needs the lock.

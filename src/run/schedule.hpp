@@ -11,9 +11,9 @@ namespace convfilt {
 
 /// Limits of the pictures that lanes of GPUs with codecs take.
 struct LaneLimits {
-  std::size_t most_pictures = 64;                    ///< of a batch
-  std::int64_t most_pixels = std::int64_t{1} << 29;  ///< of a batch, unless it is one picture
-  std::size_t most_waiting = 128;                    ///< pictures that wait, for each lane
+  std::size_t most_pictures = 128;                   ///< of a batch
+  std::int64_t most_pixels = std::int64_t{1} << 30;  ///< of a batch, unless it is one picture
+  std::size_t most_waiting = 256;                    ///< pictures that wait, for each lane
   std::int64_t most_bytes = std::int64_t{1} << 33;   ///< of pictures that wait or are under way,
                                                      ///< unless it is one picture
 };

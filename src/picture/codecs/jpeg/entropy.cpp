@@ -6,7 +6,7 @@
 namespace convfilt::jpeg {
 namespace {
 
-constexpr int kCoefficients = 64;
+using huffman::kCoefficients;
 
 /// The next bits of the data, on top of a word.
 class Bits {
@@ -64,7 +64,7 @@ bool holds_block(Bits& bits, const ScanComponent& component) {
   const auto pass = [&bits](const HuffmanTable::Steps& steps, const HuffmanTable& table, int& at) {
     HuffmanTable::Step several = steps[bits.next_16() >> (16 - HuffmanTable::kShort)];
     if (at + several.reaches > kCoefficients) [[unlikely]] {
-      several = table.next(bits.next_16());
+      several = table.codes().next(bits.next_16());
       if (at + several.reaches > kCoefficients) return false;
     }
     bits.pass(several.bits);
@@ -109,9 +109,9 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
         step = {bits, Step::kAll, 1};
       const std::uint32_t first = code++ << (16 - length);
       if (length > kShort)
-        long_.push_back({length, first, step});
+        codes_.longs[codes_.long_count++] = {first, length, step};
       else if (first >> 16 == 0)
-        std::fill_n(single_.begin() + std::ptrdiff_t(first >> (16 - kShort)),
+        std::fill_n(codes_.single + (first >> (16 - kShort)),
                     std::size_t{1} << (kShort - length), step);
     }
     // Codes of ones alone are reserved, so one more of this length would always be left.
@@ -127,10 +127,10 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
 HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
   Steps steps;
   for (std::uint32_t bits = 0; bits < steps.size(); ++bits) {
-    Step all = single_[bits];
+    Step all = codes_.single[bits];
     if (all.bits > kShort) all = Step();
     while (all.bits > 0 && all.advances < Step::kAll) {
-      const Step& next = ac.single_[bits << all.bits & (steps.size() - 1)];
+      const Step& next = ac.codes_.single[bits << all.bits & (steps.size() - 1)];
       if (next.bits == 0 || all.bits + next.bits > kShort) break;
       all.bits = std::uint8_t(all.bits + next.bits);
       all.advances = std::uint8_t(all.advances + next.advances);
@@ -139,15 +139,6 @@ HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
     steps[bits] = all;
   }
   return steps;
-}
-
-HuffmanTable::Step HuffmanTable::next_long(std::uint32_t bits) const {
-  const auto after =
-      std::upper_bound(long_.begin(), long_.end(), bits,
-                       [](std::uint32_t b, const Code& code) { return b < code.first; });
-  if (after == long_.begin()) return {};
-  const Code& code = *(after - 1);
-  return (bits ^ code.first) >> (16 - code.length) == 0 ? code.step : Step{};
 }
 
 bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/huffman/walk.hpp"
+
 namespace convfilt::jpeg {
 
 /// A Huffman table as a file defines it (ISO/IEC 10918-1, annex C), made for passing over values: a
@@ -22,37 +24,18 @@ class HuffmanTable {
   HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
                std::span<const unsigned char> symbols);
 
-  /// The next part of a stream: one symbol or several, with their values.
-  struct alignas(4) Step {
-    static constexpr std::uint8_t kAll = 64, kBeyond = 255;
-    std::uint8_t bits = 0;
-    std::uint8_t advances = 0;       ///< coefficients; all of a block or more where it ends
-    std::uint8_t reaches = kBeyond;  ///< how many coefficients must be left; no block has so many
-                                     ///< where there is no such code
-  };
-  static constexpr int kShort = 11;  ///< bits that are looked up at once
+  using Step = huffman::Step;
+  static constexpr int kShort = huffman::Codes::kShort;
   using Steps = std::array<Step, 1 << kShort>;
 
-  /// One symbol, by the next 16 bits.
-  Step next(std::uint32_t bits) const {
-    const Step& step = single_[bits >> (16 - kShort)];
-    return step.bits != 0 ? step : next_long(bits);
-  }
+  const huffman::Codes& codes() const { return codes_; }
 
   /// By the next kShort bits, a symbol of this table and as many of `ac` as they hold whole; none
   /// where they hold none.
   Steps followed_by(const HuffmanTable& ac) const;
 
  private:
-  Step next_long(std::uint32_t bits) const;
-
-  Steps single_{};
-  struct Code {
-    int length;
-    std::uint32_t first;  ///< of 16 bits, the code on top
-    Step step;
-  };
-  std::vector<Code> long_;  ///< in the order of their codes
+  huffman::Codes codes_;
 };
 
 /// The tables of a component, and how many of its blocks are in each unit of the scan. The tables
