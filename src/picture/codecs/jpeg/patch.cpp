@@ -4,10 +4,12 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "src/picture/codecs/jpeg/libjpeg.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
+#include "src/picture/image.hpp"
 
 namespace convfilt::jpeg {
 namespace {
@@ -265,7 +267,111 @@ class PatchWriter : public RowWriter, public Compressor {
   int next_row_ = 0;
 };
 
+/// Encodes luma in strips, and puts chroma between.
+class LumaWriter : public RowWriter {
+ public:
+  LumaWriter(ByteSink& sink, const Header& header, std::shared_ptr<const KeptChroma> chroma)
+      : sink_(sink), header_(header), chroma_(std::move(chroma)), original_(chroma_->head) {
+    warnings_ = segments_of(header.metadata).left_out;
+    coding_ = *coding_of(*original_.info());
+    const Coding::Component luma{1, 1, coding_.components.front().table};
+    coding_.components = {luma};
+    coding_.colours = JCS_GRAYSCALE;
+  }
+
+  int rows_at_a_time() const override { return kUnitRows * coding_.unit_height(); }
+
+  /// Has the blocks lie beside each other in the order of the scan.
+  EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
+    const int width = coding_.unit_width(), height = coding_.unit_height(),
+              last = (units_across() - 1) * width;
+    Image blocks(units_across() * width * coding_.down,
+                 (rows.height + height - 1) / height * DCTSIZE, 1, Depth::u8);
+    for (int y = 0; y < blocks.height() * coding_.down; ++y) {
+      const std::byte* from = rows.row(std::min(y, rows.height - 1));
+      std::byte* to =
+          blocks.view().row(y / height * DCTSIZE + y % DCTSIZE) + y % height / DCTSIZE * width;
+      const int step = width * coding_.down;
+      const auto put = [&]<int kWidth>(std::integral_constant<int, kWidth>) {
+        for (int x = 0; x < last; x += kWidth, to += step) std::memcpy(to, from + x, kWidth);
+      };
+      if (width == DCTSIZE)
+        put(std::integral_constant<int, DCTSIZE>());
+      else
+        put(std::integral_constant<int, 2 * DCTSIZE>());
+      std::memcpy(to, from + last, std::size_t(rows.width - last));
+      std::fill(to + (rows.width - last), to + width, from[rows.width - 1]);
+    }
+    MemorySink sink;
+    const Strip strip(sink, header_, coding_, std::as_const(blocks).view());
+    EncodedRows encoded;
+    encoded.bytes = sink.bytes();
+    return encoded;
+  }
+
+  void write(PictureView<const std::byte> rows, EncodedRows encoded) override {
+    const View strip = encoded.bytes;
+    std::size_t at = 2;
+    std::vector<View> tables;
+    for (std::optional<SegmentInFile> segment; (segment = segment_at(strip, at));) {
+      at = segment->next;
+      if (segment->marker == kHuffmanTables) tables.push_back(segment->payload);
+      if (segment->marker == kScan) break;
+    }
+    if (!all_) begin(tables);
+    const int height = coding_.unit_height();
+    all_->add(strip.subspan(at), std::size_t((rows.height + height - 1) / height * units_across()));
+    sink_.append(all_->out.data());
+    all_->out.clear();
+  }
+
+  void finish() override {
+    all_->out.end(JPEG_EOI);
+    sink_.append(all_->out.data());
+  }
+
+ private:
+  using View = std::span<const unsigned char>;
+
+  static constexpr int kUnitRows = 4;  ///< of a strip, so that few encoders are set up
+
+  int units_across() const {
+    return (header_.width + coding_.unit_width() - 1) / coding_.unit_width();
+  }
+
+  /// Writes what stands before the data. Tables of the file may lack codes for luma that has
+  /// changed, so that luma has the standard's.
+  void begin(const std::vector<View>& tables) {
+    const jpeg_decompress_struct& info = *original_.info();
+    const jpeg_component_info& luma = info.comp_info[0];
+    all_.emplace(chroma_->coded, coding_.across * coding_.down, info.restart_interval, tables[0],
+                 tables[1]);
+    const auto scan = chroma_->head.begin() + std::ptrdiff_t(chroma_->tables);
+    std::vector<unsigned char> head(chroma_->head.begin(), scan);
+    for (int i = 0; i < 2; ++i) {
+      const View table = tables[std::size_t(i)];
+      append_segment(kHuffmanTables, table, head);
+      head[head.size() - table.size()] =
+          static_cast<unsigned char>(i == 0 ? luma.dc_tbl_no : 0x10 | luma.ac_tbl_no);
+    }
+    head.insert(head.end(), scan, chroma_->head.end());
+    sink_.append(with_metadata(head, header_.metadata));
+  }
+
+  ByteSink& sink_;
+  const Header header_;
+  const std::shared_ptr<const KeptChroma> chroma_;
+  Coefficients original_;
+  Coding coding_;
+  std::optional<Interleaver> all_;
+};
+
 }  // namespace
+
+std::unique_ptr<RowWriter> write_luma(ByteSink& sink, const Header& header,
+                                      std::shared_ptr<const KeptChroma> chroma) {
+  return std::make_unique<LumaWriter>(sink, header, std::move(chroma));
+}
 
 std::unique_ptr<RowWriter> patch(ByteSink& sink, const Header& header, const WriteOptions& options,
                                  std::span<const unsigned char> file, std::vector<Region> regions) {
