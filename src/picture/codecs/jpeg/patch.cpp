@@ -277,23 +277,21 @@ class LumaWriter : public RowWriter {
     const Coding::Component luma{1, 1, coding_.components.front().table};
     coding_.components = {luma};
     coding_.colours = JCS_GRAYSCALE;
+    units_ = (header.width + coding_.unit_width() - 1) / coding_.unit_width();
   }
 
-  int rows_at_a_time() const override { return kUnitRows * coding_.unit_height(); }
+  int rows_at_a_time() const override { return coding_.unit_height(); }
 
   /// Has the blocks lie beside each other in the order of the scan.
   EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
-    const int width = coding_.unit_width(), height = coding_.unit_height(),
-              last = (units_across() - 1) * width;
-    Image blocks(units_across() * width * coding_.down,
-                 (rows.height + height - 1) / height * DCTSIZE, 1, Depth::u8);
-    for (int y = 0; y < blocks.height() * coding_.down; ++y) {
+    const int width = coding_.unit_width(), last = (units_ - 1) * width;
+    Image blocks(units_ * width * coding_.down, DCTSIZE, 1, Depth::u8);
+    for (int y = 0; y < coding_.unit_height(); ++y) {
       const std::byte* from = rows.row(std::min(y, rows.height - 1));
-      std::byte* to =
-          blocks.view().row(y / height * DCTSIZE + y % DCTSIZE) + y % height / DCTSIZE * width;
-      const int step = width * coding_.down;
+      std::byte* to = blocks.view().row(y % DCTSIZE) + y / DCTSIZE * width;
       const auto put = [&]<int kWidth>(std::integral_constant<int, kWidth>) {
-        for (int x = 0; x < last; x += kWidth, to += step) std::memcpy(to, from + x, kWidth);
+        for (int x = 0; x < last; x += kWidth, to += kWidth * coding_.down)
+          std::memcpy(to, from + x, kWidth);
       };
       if (width == DCTSIZE)
         put(std::integral_constant<int, DCTSIZE>());
@@ -309,7 +307,7 @@ class LumaWriter : public RowWriter {
     return encoded;
   }
 
-  void write(PictureView<const std::byte> rows, EncodedRows encoded) override {
+  void write(PictureView<const std::byte> /*rows*/, EncodedRows encoded) override {
     const View strip = encoded.bytes;
     std::size_t at = 2;
     std::vector<View> tables;
@@ -319,8 +317,7 @@ class LumaWriter : public RowWriter {
       if (segment->marker == kScan) break;
     }
     if (!all_) begin(tables);
-    const int height = coding_.unit_height();
-    all_->add(strip.subspan(at), std::size_t((rows.height + height - 1) / height * units_across()));
+    all_->add(strip.subspan(at), std::size_t(units_));
     sink_.append(all_->out.data());
     all_->out.clear();
   }
@@ -332,12 +329,6 @@ class LumaWriter : public RowWriter {
 
  private:
   using View = std::span<const unsigned char>;
-
-  static constexpr int kUnitRows = 4;  ///< of a strip, so that few encoders are set up
-
-  int units_across() const {
-    return (header_.width + coding_.unit_width() - 1) / coding_.unit_width();
-  }
 
   /// Writes what stands before the data. Tables of the file may lack codes for luma that has
   /// changed, so that luma has the standard's.
@@ -363,6 +354,7 @@ class LumaWriter : public RowWriter {
   const std::shared_ptr<const KeptChroma> chroma_;
   Coefficients original_;
   Coding coding_;
+  int units_;  ///< in a row
   std::optional<Interleaver> all_;
 };
 
