@@ -391,9 +391,9 @@ void PictureReader::check_replaced_by(const std::string& out) const {
 std::shared_ptr<const jpeg::KeptChroma> PictureReader::chroma_for(const std::string& out,
                                                                   const WriteOptions& options) {
   if (format_for(out, options).id != FormatId::jpeg || header_.format != FormatId::jpeg ||
-      header_.channels != 3 || header_.orientation != 1 || options.quality || options.subsampling ||
-      options.needs_coefficients() || options.loader != Loader::automatic ||
-      context_.options().loader != Loader::automatic)
+      context_.is_damaged() || header_.channels != 3 || header_.orientation != 1 ||
+      options.quality || options.subsampling || options.needs_coefficients() ||
+      options.loader != Loader::automatic || context_.options().loader != Loader::automatic)
     return nullptr;
   const auto blocks = [](int side) { return std::int64_t{side + 7} / 8; };
   const std::int64_t units = blocks(header_.width) * blocks(header_.height);

@@ -335,6 +335,10 @@ TEST_CASE("where a JPEG's chroma cannot be kept, the result is made in colours")
   compare(false, plain, {.loader = Loader::opencv});
   compare(false, jpeg_with_exif(plain, exif(6, true)));
   compare(false, Bytes(plain.begin(), plain.end() - 400), {}, "out.jpg", false);
+  Bytes no_step = plain;
+  const Bytes table = {0xFF, 0xDB, 0, 67, 0};
+  *(std::ranges::search(no_step, table).end() + 20) = 0;
+  compare(false, no_step, {}, "out.jpg", false);
   compare(false, encoded(made, JCS_CMYK, 4, [](jpeg_compress_struct&) {}));
   compare(false, grey(made));
   for (const Configure& kind :
