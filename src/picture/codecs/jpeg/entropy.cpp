@@ -104,28 +104,38 @@ HuffmanTable::Step HuffmanTable::next_long(std::uint32_t bits) const {
   return (bits ^ code.first) >> (16 - code.length) == 0 ? code.step : Step{};
 }
 
-bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-                 std::size_t units, CodedChroma* chroma) {
+namespace {
+
+template <bool kKeeps>
+bool holds(std::span<const unsigned char> data, std::span<const ScanComponent> components,
+           std::size_t units, CodedChroma* chroma) {
   Bits bits(data);
   for (std::size_t unit = 0; unit < units; ++unit) {
     int length = 0;
-    for (const ScanComponent& component : components) {
-      const bool is_kept = chroma && &component != components.data();
+    for (const ScanComponent& component : components)
       for (int block = 0; block < component.blocks; ++block) {
+        const auto keep = [&](std::uint64_t passed, int count) {
+          if constexpr (kKeeps) chroma->bits.put(passed, count);
+          length += count;
+        };
+        const bool is_kept = kKeeps && &component != components.data();
         bits.fill();
-        const bool is_block = is_kept ? pass_block(bits, component, 0,
-                                                   [&](std::uint64_t passed, int count) {
-                                                     chroma->bits.put(passed, count);
-                                                     length += count;
-                                                   })
-                                      : pass_block(bits, component, 0, [](std::uint64_t, int) {});
-        if (!is_block) return false;
+        if (!(is_kept ? pass_block(bits, component, 0, keep)
+                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
+          return false;
       }
-    }
-    if (chroma) chroma->lengths.push_back(std::uint16_t(length));
+    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
   }
   bits.fill();
   return bits.is_at_end();
+}
+
+}  // namespace
+
+bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
+                 std::size_t units, CodedChroma* chroma) {
+  return chroma ? holds<true>(data, components, units, chroma)
+                : holds<false>(data, components, units, chroma);
 }
 
 Interleaver::Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
