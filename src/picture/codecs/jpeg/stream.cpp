@@ -16,21 +16,7 @@ namespace {
 
 using View = std::span<const unsigned char>;
 
-constexpr unsigned char kStart = 0xD8, kScan = 0xDA, kQuantisation = 0xDB;
-
-/// A segment between the start and the scan, with where the next one begins.
-struct SegmentInFile {
-  unsigned char marker = 0;
-  View payload;
-  std::size_t next = 0;
-};
-
-std::optional<SegmentInFile> segment_at(View file, std::size_t at) {
-  if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
-  const std::size_t length = big_endian(file, at + 2, 2);
-  if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
-  return SegmentInFile{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
-}
+constexpr unsigned char kStart = 0xD8, kQuantisation = 0xDB;
 
 /// The header of a file that libjpeg takes without a warning, and the scan behind it.
 class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
@@ -46,8 +32,7 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     });
   }
 
-  /// The codes of the scan, whose data begin at `at`, as far as they are plain but for the codes
-  /// themselves: tables, and segments that markers end in their turn. Null where they are not.
+  /// Tables, and segments that markers end in their turn.
   struct Codes {
     std::vector<HuffmanTable> tables;
     std::optional<std::size_t> numbers[2][NUM_HUFF_TBLS];  ///< of tables, by kind and in the file
@@ -62,7 +47,9 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     };
     std::vector<Segment> segments;
   };
-  std::optional<Codes> codes(std::size_t at) const {
+  /// Those of the scan whose data begin at `at`; nothing where it is not plain, whatever its codes.
+  /// It must end the file, unless more may follow.
+  std::optional<Codes> codes(std::size_t at, bool more_may_follow = false) const {
     const int count = info_.num_components;
     if (!is_read_ || info_.data_precision != BITS_IN_JSAMPLE || info_.comps_in_scan != count ||
         info_.Ss != 0 || info_.Se != DCTSIZE2 - 1 || info_.Ah != 0 || info_.Al != 0)
@@ -102,11 +89,23 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
       codes.segments.push_back({file_.subspan(begin, at - 2 - begin), here});
       left -= here;
       begin = at;
-      if (marker == JPEG_EOI && left == 0 && at == file_.size()) return codes;
+      if (marker == JPEG_EOI && left == 0 && (more_may_follow || at == file_.size()))
+        return codes;
       if (left == 0 || marker != JPEG_RST0 + restarts % 8) return std::nullopt;
       ++restarts;
     }
     return std::nullopt;
+  }
+
+  /// Whether there is chroma, luma's Huffman tables are not those of it, and the blocks of a row of
+  /// units fit beside each other.
+  bool has_own_luma() const {
+    const jpeg_component_info* const c = info_.comp_info;
+    return is_read_ && info_.num_components == 3 &&
+           (info_.image_width + 2 * DCTSIZE) * JDIMENSION(c->v_samp_factor) <= JPEG_MAX_DIMENSION &&
+           std::none_of(c + 1, c + 3, [&](const jpeg_component_info& chroma) {
+             return chroma.dc_tbl_no == c->dc_tbl_no || chroma.ac_tbl_no == c->ac_tbl_no;
+           });
   }
 
  private:
@@ -145,38 +144,57 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
   bool is_read_ = false;
 };
 
-std::optional<PlainScan::Codes> codes_in(View file) {
-  constexpr unsigned char kBaseline = 0xC0, kHuffmanTables = 0xC4, kLastFrame = 0xCF;
-  constexpr std::size_t kSteps = DCTSIZE2 + 1;  // a quantisation table of one byte a step
-  const PlainScan scan(file);
+/// The scan of a baseline JPEG with a byte for each quantisation step; nothing where there is none.
+std::optional<std::size_t> baseline_scan(View file) {
+  constexpr unsigned char kBaseline = 0xC0, kLastFrame = 0xCF;
+  constexpr std::size_t kSteps = DCTSIZE2 + 1;
   std::size_t at = 2;
   for (std::optional<SegmentInFile> segment; (segment = segment_at(file, at)); at = segment->next) {
     const auto& [marker, payload, next] = *segment;
-    if (marker == kScan) return scan.codes(next);
+    if (marker == kScan) return at;
     const bool is_of_frame = marker >= kBaseline && marker <= kLastFrame;
-    if (is_of_frame && marker != kBaseline && marker != kHuffmanTables) return std::nullopt;
+    if (is_of_frame && marker != kBaseline && marker != kHuffmanTables) break;
     if (marker == kQuantisation &&
         (payload.size() % kSteps != 0 || payload.empty() || payload[0] >= NUM_QUANT_TBLS))
-      return std::nullopt;
+      break;
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-bool is_plain(View file) {
-  const std::optional<PlainScan::Codes> codes = codes_in(file);
-  if (!codes) return false;
+/// Whether the segments hold their units.
+bool hold(const PlainScan::Codes& codes, CodedChroma* chroma = nullptr) {
   std::vector<ScanComponent> components;
-  for (const auto& [dc, ac, blocks] : codes->components)
-    components.emplace_back(codes->tables[dc], codes->tables[ac], blocks);
-  return std::ranges::all_of(codes->segments, [&](const PlainScan::Codes::Segment& segment) {
-    return holds_units(segment.data, components, segment.units);
+  for (const auto& [dc, ac, blocks] : codes.components)
+    components.emplace_back(codes.tables[dc], codes.tables[ac], blocks);
+  return std::ranges::all_of(codes.segments, [&](const PlainScan::Codes::Segment& segment) {
+    return holds_units(segment.data, components, segment.units, chroma);
   });
 }
 
+}  // namespace
+
+std::optional<SegmentInFile> segment_at(View file, std::size_t at) {
+  if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
+  const std::size_t length = big_endian(file, at + 2, 2);
+  if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
+  return SegmentInFile{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
+}
+
+void append_segment(unsigned char marker, View payload, std::vector<unsigned char>& to) {
+  to.insert(to.end(), {0xFF, marker});
+  append_big_endian(to, payload.size() + 2, 2);
+  to.insert(to.end(), payload.begin(), payload.end());
+}
+
+bool is_plain(View file) {
+  const std::optional<std::size_t> at = baseline_scan(file);
+  const auto codes = at ? PlainScan(file).codes(segment_at(file, *at)->next) : std::nullopt;
+  return codes && hold(*codes);
+}
+
 std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
-  const std::optional<PlainScan::Codes> codes = codes_in(file);
+  const std::optional<std::size_t> at = baseline_scan(file);
+  const auto codes = at ? PlainScan(file).codes(segment_at(file, *at)->next) : std::nullopt;
   if (!codes || file.size() > huffman::Scan::kMostBytes) return nullptr;
   auto scan = std::make_unique<huffman::Scan>();
   for (const HuffmanTable& table : codes->tables) scan->codes.push_back(table.codes());
@@ -189,21 +207,36 @@ std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
   return scan;
 }
 
+std::unique_ptr<const KeptChroma> chroma_of(View file, std::size_t units) {
+  const std::optional<std::size_t> at = baseline_scan(file);
+  const PlainScan scan(file);
+  if (!at || !scan.has_own_luma()) return nullptr;
+  const std::size_t data = segment_at(file, *at)->next;
+  auto kept = std::make_unique<KeptChroma>();
+  kept->head = file.first(data);
+  kept->tables = *at;
+  kept->coded = {BitWriter(file.size()), {}};
+  kept->coded.lengths.reserve(units);
+  const auto codes = scan.codes(data, true);
+  if (!codes || !hold(*codes, &kept->coded)) return nullptr;
+  kept->coded.bits.end(JPEG_EOI);
+  return kept;
+}
+
 std::vector<unsigned char> with_metadata(View encoded, const Metadata& metadata) {
   std::vector<unsigned char> file = {0xFF, kStart};
   std::vector<Segment> segments = segments_of(metadata).list;
   segments.insert(segments.begin(), jfif_segment(metadata.resolution));
-  for (const Segment& segment : segments) {
-    file.insert(file.end(), {0xFF, segment.marker});
-    append_big_endian(file, segment.payload.size() + 2, 2);
-    file.insert(file.end(), segment.payload.begin(), segment.payload.end());
-  }
+  for (const Segment& segment : segments) append_segment(segment.marker, segment.payload, file);
   std::size_t at = 2;
   for (std::optional<SegmentInFile> segment; (segment = segment_at(encoded, at));
        at = segment->next) {
+    if (segment->marker == kScan) break;
     const bool is_metadata =
         (segment->marker >= kApp0 && segment->marker <= kApp15) || segment->marker == kComment;
-    if (!is_metadata) break;
+    if (!is_metadata)
+      file.insert(file.end(), encoded.begin() + std::ptrdiff_t(at),
+                  encoded.begin() + std::ptrdiff_t(segment->next));
   }
   file.insert(file.end(), encoded.begin() + std::ptrdiff_t(at), encoded.end());
   return file;
