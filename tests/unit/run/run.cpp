@@ -169,6 +169,20 @@ TEST_CASE("shards whose GPUs' decoders round differently are not joined") {
   CHECK(read_journal(out + "/" + journal_name({})).decoders == "hardware");
 }
 
+TEST_CASE("merge names a picture once for each shard too many that has done it") {
+  const TemporaryFolder folder;
+  std::string others;  // a name of no shard but the first
+  for (int i = 0; others.empty() || !Shard{1, 3}.takes(others); ++i) others = std::to_string(i);
+  for (int i = 1; i <= 3; ++i) {
+    Journal journal(folder / "", {i, 3}, "s", false);
+    if (i > 1) journal.done({others, others, {1, 2}, {3, 4}});
+    for (const char* name : {"a", "b", "c", "d"}) journal.done({name, name, {1, 2}, {3, 4}});
+    journal.end();
+  }
+  const std::vector<std::string> twice{others, "a", "a", "b", "b", "c", "c", "d", "d"};
+  CHECK(merge_journals(folder / "").twice == twice);
+}
+
 TEST_CASE("what could not be read keeps results from being whole until it can") {
   // Who may read all sees no such folder.
   struct Nobody {
