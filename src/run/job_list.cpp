@@ -242,18 +242,18 @@ bool is_own_name(const fs::path& name) {
 /// other. Mostly the next one lies in the folder of the last.
 class Places {
  public:
-  std::string of(const std::string& result) {
+  std::string of(const std::string& result) try {
     std::error_code error;
-    if (fs::is_symlink(result, error)) try {
-        return fs::weakly_canonical(fs::absolute(resolve_output(result).path), error).string();
-      } catch (const IoError&) {
-        return result;  // writing it will say what is wrong
-      }
-    if (const std::string folder = folder_of(result); folder != folder_ || real_.empty()) {
+    if (fs::is_symlink(result, error))
+      return fs::weakly_canonical(fs::absolute(resolve_output(result).path), error).string();
+    if (const std::string folder = folder_of(result); folder != folder_) {
       folder_ = folder;
       real_ = fs::weakly_canonical(fs::absolute(folder), error);
+      if (error) real_ = folder;
     }
     return (real_ / fs::path(result).filename()).string();
+  } catch (const IoError&) {
+    return result;  // writing it will say what is wrong
   }
 
  private:
@@ -262,7 +262,7 @@ class Places {
 };
 
 /// Throws UsageError where two results are one file, or a result has a name that journals have. A
-/// list may have a billion names, so it keeps just a hash of each place.
+/// list may have many millions of names, so it keeps just a hash of each place.
 void check_places(const Jobs& jobs, const Selection& selection) {
   Places places;
   std::vector<std::pair<std::uint64_t, std::size_t>> hashes;
@@ -279,14 +279,15 @@ void check_places(const Jobs& jobs, const Selection& selection) {
     hashes.emplace_back(stable_hash(place), i);
   }
   std::ranges::sort(hashes);
-  for (std::size_t k = 1; k < hashes.size(); ++k) {
-    if (hashes[k - 1].first != hashes[k].first) continue;
-    const Job one = jobs[hashes[k - 1].second], other = jobs[hashes[k].second];
-    if (places.of(one.out) == places.of(other.out))
-      throw UsageError(quoted_name(one.in) + " and " + quoted_name(other.in) +
-                       " would both become " + quoted_name(other.out) +
-                       "; filter them into folders of their own");
-  }
+  std::size_t first = jobs.size(), other = 0;  // the first job whose place another one has
+  for (std::size_t k = 1; k < hashes.size(); ++k)
+    if (hashes[k - 1].first == hashes[k].first && hashes[k].second < first &&
+        places.of(jobs[hashes[k - 1].second].out) == places.of(jobs[hashes[k].second].out))
+      first = hashes[k].second, other = hashes[k - 1].second;
+  if (first < jobs.size())
+    throw UsageError(quoted_name(jobs[other].in) + " and " + quoted_name(jobs[first].in) +
+                     " would both become " + quoted_name(jobs[first].out) +
+                     "; filter them into folders of their own");
 }
 
 /// Throws UsageError where a result is the input of a job.
@@ -374,7 +375,8 @@ bool lies_in(const std::string& path, const std::string& folder) {
 
 JobList list_jobs(const Selection& selection, const std::set<std::string>& results,
                   const ReadOptions& read) {
-  JobList list{.jobs = Jobs(selection)};
+  JobList list;
+  list.jobs = Jobs(selection);
   if (selection.is_one) {
     const std::string& in = selection.inputs.front();
     list.jobs.add(in, fs::path(in).filename().string());
