@@ -28,7 +28,7 @@ int threads_within(std::int64_t max_memory, int threads);
 /// DeviceError, unless it is filtered alone. No lane takes that lane's CUDA device from then on,
 /// unless its memory was too small for the picture alone. The result says why devices were given
 /// up. Throws what JobEvents::after throws, when all that was begun has ended.
-std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
+std::vector<std::string> filter_jobs(const JobSource& jobs, const Batch& batch, Crew& crew,
                                      JobEvents& events, const LaneLimits& limits = {});
 
 }  // namespace convfilt
