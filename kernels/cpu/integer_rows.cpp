@@ -49,20 +49,19 @@ HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
 // Sums begin at `begin`, so that nothing is to be added to them at their end.
 struct ShiftFinish {
   explicit ShiftFinish(const VectorFinish& f)
-      : begin(hn::Set(d32, f.offset + f.half)),
-        rest(hn::Set(d32, f.divisor - 1)),
-        to_even(hn::Set(d32, ~f.even)),
+      : begin(hn::Set(d32, f.offset + f.half - f.even)),
+        even(hn::Set(d32, f.even)),
         shift(f.shift) {}
 
   HWY_INLINE Vector operator()(Vector sum) const {
-    // Half is in the sum already, so without a rest it was a tie, which went up. Shifts round down,
-    // so negative numbers round in the same way.
-    const Vector quotient = hn::ShiftRightSame(sum, shift);
-    const auto is_tie = hn::Eq(hn::And(sum, rest), hn::Zero(d32));
-    return hn::IfThenElse(is_tie, hn::And(quotient, to_even), quotient);
+    // Less than half is in the sum already, so ties go down. One more takes them up, where the
+    // quotient is odd, and nothing else. Shifts round down, so negative numbers round in the same
+    // way.
+    const Vector odd = hn::And(hn::ShiftRightSame(sum, shift), even);
+    return hn::ShiftRightSame(hn::Add(sum, odd), shift);
   }
 
-  Vector begin, rest, to_even;
+  Vector begin, even;
   int shift;
 };
 
@@ -180,7 +179,7 @@ HWY_INLINE void add_taps(const IntegerTaps& taps, int begin, int end,
   }
 }
 
-template <bool kInBlocks, int kRows, int kWide, class Finish>
+template <bool kOnRowSums, int kRows, int kWide, class Finish>
 HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const* sources, int x,
                              const Finish& finish, std::uint8_t* const* out, int out_x) {
   Vector sum[kRows][kWide];
@@ -192,51 +191,52 @@ HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const*
     shift_left_15_and_add(finish.begin, sum);
   }
   const int single = taps.high + taps.folds;
-  add_taps<true>(taps, taps.high, single, sources, x, sum);
+  if constexpr (!kOnRowSums) add_taps<true>(taps, taps.high, single, sources, x, sum);
   add_taps<false>(taps, single, taps.count(), sources, x, sum);
   CONVFILT_UNROLL_ALL
   for (int r = 0; r < kRows; ++r) {
-    CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kWide; ++v) sum[r][v] = finish(sum[r][v]);
     if (!out[r]) continue;
-    store_bytes<kInBlocks>(sum[r], out[r] + out_x);
+    Vector ended[kWide];
+    CONVFILT_UNROLL_ALL
+    for (int v = 0; v < kWide; ++v) ended[v] = finish(sum[r][v]);
+    store_bytes<kOnRowSums && kRowsInBlocks>(ended, out[r] + out_x);
   }
 }
 
-template <bool kInBlocks, int kRows, class Finish>
+template <bool kOnRowSums, int kRows, class Finish>
 HWY_INLINE void filter_rows_of(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                                const Finish& finish, std::uint8_t* const* out) {
   int x = 0;
-  constexpr int kWide = kVectorsOf<kRows>, kLast = kInBlocks ? kWide : 1;
+  constexpr int kWide = kVectorsOf<kRows>, kLast = kOnRowSums && kRowsInBlocks ? kWide : 1;
   for (; x + kWide * lanes() <= n; x += kWide * lanes())
-    filter_block<kInBlocks, kRows, kWide>(taps, sources, x, finish, out, x);
+    filter_block<kOnRowSums, kRows, kWide>(taps, sources, x, finish, out, x);
   for (; x + kLast * lanes() <= n; x += kLast * lanes())
-    filter_block<kInBlocks, kRows, kLast>(taps, sources, x, finish, out, x);
+    filter_block<kOnRowSums, kRows, kLast>(taps, sources, x, finish, out, x);
   if (x == n) return;
   // The samples beyond n belong to another tile, so the last vectors go through a buffer.
   std::uint8_t ends[kRows][kLast * HWY_MAX_BYTES / 4];
   std::uint8_t* end_rows[kRows];
   for (int r = 0; r < kRows; ++r) end_rows[r] = out[r] ? ends[r] : nullptr;
-  filter_block<kInBlocks, kRows, kLast>(taps, sources, x, finish, end_rows, 0);
+  filter_block<kOnRowSums, kRows, kLast>(taps, sources, x, finish, end_rows, 0);
   for (int r = 0; r < kRows; ++r) {
     if (out[r]) std::memcpy(out[r] + x, ends[r], std::size_t(n - x));
   }
 }
 
-template <bool kInBlocks, int kRows>
+template <bool kOnRowSums, int kRows>
 HWY_INLINE void filter_rows_by(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                                const VectorFinish& finish, std::uint8_t* const* out) {
   if (finish.shift >= 0) {
-    filter_rows_of<kInBlocks, kRows>(taps, sources, n, ShiftFinish(finish), out);
+    filter_rows_of<kOnRowSums, kRows>(taps, sources, n, ShiftFinish(finish), out);
   } else {
-    filter_rows_of<kInBlocks, kRows>(taps, sources, n, DivideFinish(finish), out);
+    filter_rows_of<kOnRowSums, kRows>(taps, sources, n, DivideFinish(finish), out);
   }
 }
 
 void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                  const VectorFinish& finish, std::uint8_t* const* out) {
   if (taps.on_row_sums) {
-    filter_rows_by<kRowsInBlocks, 2>(taps, sources, n, finish, out);
+    filter_rows_by<true, 2>(taps, sources, n, finish, out);
   } else if (taps.rows == 4) {
     filter_rows_by<false, 4>(taps, sources, n, finish, out);
   } else {
