@@ -29,7 +29,7 @@ namespace {
 constexpr int kRows = kLineStep;  // rows of the picture that are turned together
 constexpr int kStrip = 512;       // pixels of a cell's rows that stay in the second-level cache
 constexpr int kNodes = 32;        // whose turned samples stay there
-constexpr int kBetween = 512;     // samples of interpolated rows whose weights stay in the first one
+constexpr int kBetween = 512;  // samples of interpolated rows whose weights stay in the first one
 static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
 static_assert(kNodes % kNodesAtOnce == 0 && kBetween % kSlack == 0);
 constexpr int kMultiplyAddsPerSample = 32;
@@ -95,12 +95,15 @@ class RowsPlan final : public Plan {
     const std::int64_t samples = (in_y_ + out_y_) * columns + out_y_ * std::int64_t(row_length()) +
                                  turned * (std::max(in_height(), out_y_) + kRows) +
                                  std::int64_t{in_x_} * channels_ * rows +
-                                 std::int64_t{threads_} * 2 * columns * (kRows + kLineStep);
+                                 std::int64_t{threads_} * 2 * kLineStep *
+                                     std::max(turned_length(), out_x_ * channels_ + kSlack);
     return samples * std::int64_t(sizeof(float));
   }
 
  private:
   std::size_t row_length() const { return std::size_t(width_) * channels_; }
+  /// The most samples of a row that are turned together, and what vectors may write behind them.
+  int turned_length() const { return (kNodes + kOrder - 1) * mask_.x.step * channels_ + kSlack; }
   int in_height() const { return height_ + problem_.mask.height - 1; }
   static int groups_of(int rows) { return (rows + kRows - 1) / kRows; }
   Between between() const {
@@ -133,14 +136,12 @@ class RowsPlan final : public Plan {
       Lines<Sample> lines;
     };
     const int step = mask_.x.step;
-    const std::size_t longest =
-        std::size_t((kNodes + kOrder - 1) * step) * std::size_t(channels_) + kSlack;
     std::vector<Worker> workers(std::size_t(std::max(threads_, 1)));
     cpu::parallel_for(groups_of(rows), threads_, [&](int worker, int group) {
       Worker& own = workers[std::size_t(worker)];
       if (!own.lines) {
-        own.gathered = cpu::RowBuffer<Sample>(kRows, longest);
-        own.lines = hwy::AllocateAligned<Sample>(longest * kLineStep);
+        own.gathered = cpu::RowBuffer<Sample>(kRows, std::size_t(turned_length()));
+        own.lines = hwy::AllocateAligned<Sample>(std::size_t(turned_length()) * kLineStep);
         if (!own.lines) throw std::bad_alloc();
       }
       for (int node = 0; node < in_x_; node += kNodes) {
@@ -149,8 +150,8 @@ class RowsPlan final : public Plan {
             ((nodes + kNodesAtOnce - 1) / kNodesAtOnce * kNodesAtOnce + kOrder - 1) * step;
         const Sample* samples[kRows];
         for (int r = 0; r < kRows; ++r)
-          samples[r] = row(std::min(group * kRows + r, rows - 1), node * step, pixels,
-                           own.gathered.row(r));
+          samples[r] =
+              row(std::min(group * kRows + r, rows - 1), node * step, pixels, own.gathered.row(r));
         loops.lines_from_rows(samples, pixels * channels_, own.lines.get());
         loops.nodes_of_lines(mask_.x.down, own.lines.get(), centre, channels_, step, nodes,
                              turned_.row(node * channels_) + group * kRows, turned_stride());

@@ -237,7 +237,8 @@ void nodes_of_lines(const std::vector<float>& down, const T* lines, float centre
   }
 }
 
-// Calls f(x, sum) for each vector of [begin, end), where sum(start) adds to `start` what nodes give.
+// Calls f(x, sum) for each vector of [begin, end), where sum(start) adds to `start` what nodes
+// give.
 template <class F>
 HWY_INLINE void between_nodes(const Between& between, const float* nodes, int begin, int end, F f) {
   const int channels = between.channels;
@@ -262,9 +263,8 @@ HWY_INLINE void between_nodes(const Between& between, const float* nodes, int be
                                   hn::IndicesFromVec(df, hn::Sub(places, hn::Set(di, first))));
     });
   } else {
-    each([](const float* from, auto places, int) HWY_ATTR {
-      return hn::GatherIndex(df, from, places);
-    });
+    each([](const float* from, auto places, int)
+             HWY_ATTR { return hn::GatherIndex(df, from, places); });
   }
 }
 
@@ -282,15 +282,14 @@ void interpolate_row(const float (&back)[kOrder], const float* const* rows, cons
     CONVFILT_UNROLL_ALL
     for (int k = 0; k < kOrder; ++k)
       sum = hn::MulAdd(hn::Set(df, back[k]), hn::LoadU(df, rows[k] + x), sum);
-    store_samples(
-        hn::MulAdd(add_nodes(sum), hn::Set(df, finish.scale), hn::Set(df, finish.offset)),
-        out + (x - begin));
+    store_samples(hn::MulAdd(add_nodes(sum), hn::Set(df, finish.scale), hn::Set(df, finish.offset)),
+                  out + (x - begin));
   });
 }
 
 template <class T>
 RowLoops<T> loops_of() {
-  return {lines_from_rows<T>, rows_from_lines, add_cell<T>,    sum_along,
+  return {lines_from_rows<T>, rows_from_lines,   add_cell<T>,    sum_along,
           sum_across,         nodes_of_lines<T>, subtract_nodes, interpolate_row<T>};
 }
 

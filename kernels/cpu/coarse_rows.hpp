@@ -49,9 +49,10 @@ struct RowLoops {
   /// out[x] = sum over i of line[i] * rows[i][x].
   void (*sum_across)(const std::vector<float>& line, const float* const* rows, int n, float* out);
 
-  /// Brings turned rows of interleaved pixels, less the centre, onto a grid. Node n of channel c becomes row
-  /// n * channels + c of `out`, which has kLineStep floats and lies `stride` floats from the next.
-  /// Up to kNodesAtOnce - 1 nodes beyond `nodes` are written, and their samples are read.
+  /// Brings turned rows of interleaved pixels, less the centre, onto a grid. Node n of channel c
+  /// becomes row n * channels + c of `out`, which has kLineStep floats and lies `stride` floats
+  /// from the next. Up to kNodesAtOnce - 1 nodes beyond `nodes` are written, and their samples are
+  /// read.
   void (*nodes_of_lines)(const std::vector<float>& down, const T* lines, float centre, int channels,
                          int step, int nodes, float* out, std::ptrdiff_t stride);
 
@@ -61,7 +62,8 @@ struct RowLoops {
   /// out[x - begin] = sum over k of back[k] * rows[k][x] + weights[k][x] * nodes[places[x] + k *
   /// channels], ended as finish.hpp says, for x in [begin, end).
   void (*interpolate_row)(const float (&back)[3], const float* const* rows, const Between& between,
-                          const float* nodes, const FloatFinish& finish, int begin, int end, T* out);
+                          const float* nodes, const FloatFinish& finish, int begin, int end,
+                          T* out);
 };
 
 /// The loops for this machine.

@@ -295,9 +295,9 @@ struct PixelLanes {
 #endif
 };
 
-HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end, const PixelLanes<2>& pairs,
-                             const std::uint8_t* const (&rows)[2], int x,
-                             Vector (&sum)[2][kVectors]) {
+HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end,
+                             const PixelLanes<2>& pairs, const std::uint8_t* const (&rows)[2],
+                             int x, Vector (&sum)[2][kVectors]) {
   for (int t = begin; t < end; ++t) {
     const Vector weight = hn::Set(d32, taps.weights[std::size_t(t)]);
     const int at = x + taps.places[std::size_t(t)].offset;

@@ -197,7 +197,7 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
  private:
   void fill(Buffers& own, const Tile& tile, BandView<const std::byte> in, int slot) const override {
     std::int32_t* const to = own.ring.row(slot);
-    const auto rows_of = [&](const Tile& part, const std::uint8_t* (&rows)[2]) {
+    const auto rows_of = [&](const Tile& part, const std::uint8_t*(&rows)[2]) {
       for (int half = 0; half < 2; ++half)
         rows[half] = source_row(part, in, 2 * slot + half, own.gathered.row(half));
     };
