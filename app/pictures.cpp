@@ -37,11 +37,13 @@ void print_plan(const BatchPlan& plan, bool json, const std::string& recipe) {
     print_result(json ? json_line(job, recipe) + "\n"
                       : printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
   }
-  for (const PictureOutcome& outcome : plan.settled)
-    print_result(json ? json_line(outcome, recipe) + "\n"
-                      : printable_name(outcome.job->in) + ": " +
-                            (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") +
-                            outcome.reason + "\n");
+  for (const Ending& ending : plan.settled) {
+    const Job job = plan.list.jobs[ending.number];
+    print_result(json ? json_line({ending, &job}, recipe) + "\n"
+                      : printable_name(job.in) + ": " +
+                            (ending.outcome == Outcome::failed ? "fails: " : "skipped: ") +
+                            ending.reason + "\n");
+  }
 }
 
 void note_what_is_left_out(const JobList& list, bool json) {
@@ -124,9 +126,8 @@ void check_plan(const BatchPlan& plan, const Batch& batch) {
 void end_dry_run(const BatchPlan& plan, bool json, const std::string& recipe) {
   print_plan(plan, json, recipe);
   const auto unread = std::int64_t(plan.list.unread.size());
-  const std::int64_t fail =
-      std::int64_t(plan.list.refused.size()) +
-      std::ranges::count(plan.settled, Outcome::failed, &PictureOutcome::outcome);
+  const std::int64_t fail = std::int64_t(plan.list.refused.size()) +
+                            std::ranges::count(plan.settled, Outcome::failed, &Ending::outcome);
   if (fail + unread > 0)
     throw IoError(plural(fail, "picture") + " would fail" +
                   (unread > 0 ? ", and " + plural(unread, "folder") + " cannot be read" : ""));

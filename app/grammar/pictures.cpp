@@ -263,9 +263,12 @@ void declare(Binder& binder, FilterCommand& command) {
   binder.flag("--linear", mapping.linear,
               "Filter linear light, by the curve that IN's profile or label tells, else sRGB's. "
               "Floats without a profile are light already");
-  binder.flag("--luma", mapping.luma,
-              "Filter luma alone: 0.299 red, 0.587 green, 0.114 blue (Y of JPEG); with --linear, "
-              "luminance. Edges are then grey");
+  binder.flag(
+      "--luma", mapping.luma,
+      "Filter luma alone: 0.299 red, 0.587 green, 0.114 blue (Y of JPEG); with --linear, "
+      "luminance. Edges are then grey. A baseline JPEG that becomes a JPEG keeps its chroma "
+      "bit for bit and its quantisation, unless it is stored turned, or --quality, "
+      "--subsampling, --progressive, --optimize, --linear, --region or --depth is given");
   binder.flag("--keep-hidden", mapping.keep_hidden,
               "Keep the colours of clear pixels, which alpha hides (default: they are black)");
   binder.option(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace convfilt {
@@ -29,18 +30,22 @@ class DevicePools {
   /// Takes it back, once the stream has done what it was given before.
   bool give_memory(void* memory, void* stream) noexcept;
 
-  /// Whether take_memory() had none since this was asked last.
-  bool was_short() noexcept;
+  /// How often take_memory() had none.
+  std::uint64_t shortages() const noexcept;
 
-  /// Gives the device's memory that nobody has taken back to the driver. What was given back in a
+  /// Gives memory of the device that nobody has taken back to the driver. What was given back in a
   /// stream whose work has not ended stays.
   void release() noexcept;
 
   /// Page-locked memory of the host, which may be used at once. Null where there is none left.
   void* take_pinned(std::size_t bytes) noexcept;
 
-  /// Takes it back; nobody else has it before the stream has done what it was given before.
+  /// Takes it back; nobody else has it before the stream has done what it was given before. What
+  /// nobody has wanted while 1,024 others came back goes to the driver.
   bool give_pinned(void* memory, void* stream) noexcept;
+
+  /// All page-locked memory, taken or not.
+  std::size_t pinned_bytes() const noexcept;
 
  private:
   struct State;

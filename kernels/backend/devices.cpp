@@ -1,6 +1,7 @@
 #include "kernels/backend/devices.hpp"
 
 #include "kernels/backend/device_queue.hpp"
+#include "kernels/huffman/walk.hpp"
 
 namespace convfilt {
 namespace {
@@ -65,6 +66,10 @@ std::byte* DeviceQueue::reserve(std::size_t) {
 }
 void DeviceQueue::release() {}
 void DeviceQueue::synchronize() const {}
+
+std::unique_ptr<huffman::ScanWalker> huffman::make_walker(int) {
+  throw DeviceError(cuda_devices().missing);
+}
 
 #endif
 

@@ -28,7 +28,10 @@ namespace {
 
 constexpr int kRows = kLineStep;  // rows of the picture that are turned together
 constexpr int kStrip = 512;       // pixels of a cell's rows that stay in the second-level cache
+constexpr int kNodes = 32;        // whose turned samples stay there
+constexpr int kBetween = 512;  // samples of interpolated rows whose weights stay in the first one
 static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
+static_assert(kNodes % kNodesAtOnce == 0 && kBetween % kSlack == 0);
 constexpr int kMultiplyAddsPerSample = 32;
 
 using FloatRows = cpu::RowBuffer<float>;
@@ -68,6 +71,8 @@ class RowsPlan final : public Plan {
           back_.row(k)[at] = mask_.x.back[x % mask_.x.step + (kOrder - 1 - k) * mask_.x.step];
       }
     }
+    // What vectors compute beyond the row's end is not used, but they have places there, too.
+    std::fill_n(places_.row(0) + row_length(), kSlack, places_.row(0)[row_length() - 1]);
   }
 
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override {
@@ -90,16 +95,19 @@ class RowsPlan final : public Plan {
     const std::int64_t samples = (in_y_ + out_y_) * columns + out_y_ * std::int64_t(row_length()) +
                                  turned * (std::max(in_height(), out_y_) + kRows) +
                                  std::int64_t{in_x_} * channels_ * rows +
-                                 std::int64_t{threads_} * 2 * columns * (kRows + kLineStep);
+                                 std::int64_t{threads_} * 2 * kLineStep *
+                                     std::max(turned_length(), out_x_ * channels_ + kSlack);
     return samples * std::int64_t(sizeof(float));
   }
 
  private:
   std::size_t row_length() const { return std::size_t(width_) * channels_; }
+  /// The most samples of a row that are turned together, and what vectors may write behind them.
+  int turned_length() const { return (kNodes + kOrder - 1) * mask_.x.step * channels_ + kSlack; }
   int in_height() const { return height_ + problem_.mask.height - 1; }
   static int groups_of(int rows) { return (rows + kRows - 1) / kRows; }
   Between between() const {
-    return {places_.row(0), {back_.row(0), back_.row(1), back_.row(2)}, channels_};
+    return {places_.row(0), {back_.row(0), back_.row(1), back_.row(2)}, channels_, mask_.x.step};
   }
 
   void allocate() {
@@ -114,40 +122,40 @@ class RowsPlan final : public Plan {
     allocated_ = true;
   }
 
-  /// Loads `pixels` of the columns_ pixels of row y, ghost cells included, as floats less the
-  /// centre.
-  void load_row(PictureView<const std::byte> in, int y, int first, int pixels, T* buffer,
-                float* out) const {
-    const T* samples = source_.row(in, first, first + pixels - (columns_ - width_), y, buffer);
-    loops_.centre_row(samples, pixels * channels_, float(mask_.centre), out);
+  /// `pixels` of the columns_ pixels of row y, ghost cells included, from the one at `first` on.
+  const T* row_of(PictureView<const std::byte> in, int y, int first, int pixels, T* buffer) const {
+    return source_.row(in, first, first + pixels - (columns_ - width_), y, buffer);
   }
 
-  /// Calls f(lines, first row) for each group of kRows rows, turned. load(row, buffer, to) loads a
-  /// row.
-  template <class Load, class F>
-  void for_lines(int rows, Load load, F f) {
+  /// Brings rows onto the grid in x, and leaves them turned. row(y, first, pixels, buffer) gives
+  /// pixels of row y, which may lie in the buffer.
+  template <class Sample, class Row>
+  void turned_nodes(int rows, float centre, const RowLoops<Sample>& loops, Row row) {
     struct Worker {
-      cpu::RowBuffer<T> gathered;
-      FloatRows rows;
-      Lines lines;
+      cpu::RowBuffer<Sample> gathered;
+      Lines<Sample> lines;
     };
-    const int length = columns_ * channels_;
+    const int step = mask_.x.step;
     std::vector<Worker> workers(std::size_t(std::max(threads_, 1)));
     cpu::parallel_for(groups_of(rows), threads_, [&](int worker, int group) {
       Worker& own = workers[std::size_t(worker)];
       if (!own.lines) {
-        own.gathered = cpu::RowBuffer<T>(1, std::size_t(length));
-        own.rows = FloatRows(kRows, std::size_t(length));
-        own.lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep);
+        own.gathered = cpu::RowBuffer<Sample>(kRows, std::size_t(turned_length()));
+        own.lines = hwy::AllocateAligned<Sample>(std::size_t(turned_length()) * kLineStep);
         if (!own.lines) throw std::bad_alloc();
       }
-      const int first = group * kRows, count = std::min(kRows, rows - first);
-      for (int r = 0; r < count; ++r) load(first + r, own.gathered.row(0), own.rows.row(r));
-      const std::ptrdiff_t stride = own.rows.row(1) - own.rows.row(0);
-      for (int part = 0; part < kLineStep; part += kLinePart)
-        loops_.lines_from_rows(own.rows.row(part), stride, count - part, length,
-                               own.lines.get() + part);
-      f(own.lines.get(), first);
+      for (int node = 0; node < in_x_; node += kNodes) {
+        const int nodes = std::min(kNodes, in_x_ - node);
+        const int pixels =
+            ((nodes + kNodesAtOnce - 1) / kNodesAtOnce * kNodesAtOnce + kOrder - 1) * step;
+        const Sample* samples[kRows];
+        for (int r = 0; r < kRows; ++r)
+          samples[r] =
+              row(std::min(group * kRows + r, rows - 1), node * step, pixels, own.gathered.row(r));
+        loops.lines_from_rows(samples, pixels * channels_, own.lines.get());
+        loops.nodes_of_lines(mask_.x.down, own.lines.get(), centre, channels_, step, nodes,
+                             turned_.row(node * channels_) + group * kRows, turned_stride());
+      }
     });
   }
 
@@ -159,21 +167,21 @@ class RowsPlan final : public Plan {
     const int step = mask_.y.step;
     cpu::parallel_for((columns_ + kStrip - 1) / kStrip, threads_, [&](int, int strip) {
       const int first = strip * kStrip, count = std::min(kStrip, columns_ - first);
-      cpu::RowBuffer<T> gathered(1, std::size_t(count) * channels_);
-      FloatRows rows(step, std::size_t(count) * channels_);
-      const std::vector<float*> cell_rows = rows_of(rows, 0, step);
+      cpu::RowBuffer<T> gathered(step, std::size_t(count) * channels_);
+      std::vector<const T*> rows(std::size_t(step), nullptr);
       for (int node = 0; node < in_y_; ++node)
         std::fill_n(nodes_.row(node) + first * channels_, count * channels_, 0.0f);
       for (int cell = 0; cell < in_y_ + kOrder - 1; ++cell) {
         const int top = mask_.y.first - problem_.lead_y() + cell * step;
         for (int t = 0; t < step; ++t)
-          load_row(in, top + t, first, count, gathered.row(0), rows.row(t));
+          rows[std::size_t(t)] = row_of(in, top + t, first, count, gathered.row(t));
         float* nodes[kOrder];
         for (int k = 0; k < kOrder; ++k) {
           const int node = cell - (kOrder - 1) + k;
           nodes[k] = node >= 0 && node < in_y_ ? nodes_.row(node) + first * channels_ : nullptr;
         }
-        loops_.add_cell(mask_.y.down, cell_rows.data(), step, count * channels_, nodes);
+        loops_.add_cell(mask_.y.down, rows.data(), float(mask_.centre), step, count * channels_,
+                        nodes);
       }
     });
     cpu::parallel_for(out_y_, threads_, [&](int, int node) {
@@ -186,15 +194,11 @@ class RowsPlan final : public Plan {
 
   // Subtracts from those rows what both coarse lines together give.
   void between_rows() {
-    const int length = columns_ * channels_;
-    for_lines(
-        out_y_, [&](int row, T*, float* to) { std::copy_n(smooth_.row(row), length, to); },
-        [&](const float* lines, int first) {
-          loops_.nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
-                                turned_.row(0) + first, turned_stride());
-        });
+    turned_nodes(out_y_, 0, row_loops<float>(), [&](int row, int first, int, float*) {
+      return smooth_.row(row) + first * channels_;
+    });
     cpu::parallel_for(groups_of(out_y_), threads_, [&](int, int group) {
-      Lines lines;
+      Lines<float> lines;
       FloatRows both = columns_to_rows(turned_, group * kRows, lines);
       for (int r = 0; r < kRows && group * kRows + r < out_y_; ++r)
         loops_.subtract_nodes(between(), both.row(r), width_ * channels_,
@@ -203,7 +207,7 @@ class RowsPlan final : public Plan {
   }
 
   /// Sums kRows numbers of each turned row by the coarse line in x, and turns them back into rows.
-  FloatRows columns_to_rows(const FloatRows& turned, int first, Lines& lines) const {
+  FloatRows columns_to_rows(const FloatRows& turned, int first, Lines<float>& lines) const {
     const int length = out_x_ * channels_, taps = int(mask_.x.coarse.size());
     if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + kSlack);
     if (!lines) throw std::bad_alloc();
@@ -214,24 +218,17 @@ class RowsPlan final : public Plan {
                         lines.get() + std::ptrdiff_t(at) * kLineStep);
     }
     FloatRows to(kRows, std::size_t(length));
-    const std::ptrdiff_t stride = to.row(1) - to.row(0);
-    for (int part = 0; part < kLineStep; part += kLinePart)
-      loops_.rows_from_lines(lines.get() + part, length, kLines, stride, to.row(part));
+    loops_.rows_from_lines(lines.get(), length, to.row(1) - to.row(0), to.row(0));
     return to;
   }
 
   // Makes columns of nodes from all rows, as turned rows, and sums them by the line at full length
   // in y.
   void columns_of_nodes(PictureView<const std::byte> in) {
-    for_lines(
-        in_height(),
-        [&](int row, T* buffer, float* to) {
-          load_row(in, row - problem_.lead_y(), 0, columns_, buffer, to);
-        },
-        [&](const float* lines, int first) {
-          loops_.nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
-                                turned_.row(0) + first, turned_stride());
-        });
+    turned_nodes(in_height(), float(mask_.centre), loops_,
+                 [&](int row, int first, int pixels, T* buffer) {
+                   return row_of(in, row - problem_.lead_y(), first, pixels, buffer);
+                 });
     cpu::parallel_for(in_x_ * channels_, threads_, [&](int, int row) {
       loops_.sum_along(mask_.y.line, turned_.row(row), 1, height_, fine_y_.row(row));
     });
@@ -242,18 +239,22 @@ class RowsPlan final : public Plan {
                           float(problem_.mask.offset + mask_.centre * gain(problem_.mask))};
     const int step = mask_.y.step, n = width_ * channels_;
     cpu::parallel_for(groups_of(height_), threads_, [&](int, int group) {
-      Lines lines;
+      Lines<float> lines;
       const FloatRows columns = columns_to_rows(fine_y_, group * kRows, lines);
-      FloatRows sums(1, row_length());
-      cpu::RowBuffer<T> finished(1, row_length());
-      for (int r = 0; r < kRows && group * kRows + r < height_; ++r) {
-        const int y = group * kRows + r, place = y % step;
-        const float back[kOrder] = {mask_.y.back[place + 2 * step], mask_.y.back[place + step],
-                                    mask_.y.back[place]};
-        const auto rows = rows_of(fine_x_, y / step, kOrder);
-        loops_.interpolate_row(back, rows.data(), between(), columns.row(r), n, sums.row(0));
-        loops_.finish_row(end, sums.row(0), n, finished.row(0));
-        std::copy_n(finished.row(0), n, reinterpret_cast<T*>(out.row(y)));
+      T last[kBetween];  // a row's end, since whole vectors are written
+      for (int begin = 0; begin < n; begin += kBetween) {
+        const int stop = std::min(begin + kBetween, n);
+        for (int r = 0; r < kRows && group * kRows + r < height_; ++r) {
+          const int y = group * kRows + r, place = y % step;
+          const float back[kOrder] = {mask_.y.back[place + 2 * step], mask_.y.back[place + step],
+                                      mask_.y.back[place]};
+          const float* rows[kOrder];
+          for (int k = 0; k < kOrder; ++k) rows[k] = fine_x_.row(y / step + k);
+          T* const to = reinterpret_cast<T*>(out.row(y)) + begin;
+          loops_.interpolate_row(back, rows, between(), columns.row(r), end, begin, stop,
+                                 stop < n ? to : last);
+          if (stop == n) std::copy_n(last, n - begin, to);
+        }
       }
     });
   }

@@ -21,14 +21,15 @@ using Lanes = hn::ScalableTag<float>;
 using Vector = hn::Vec<Lanes>;
 constexpr Lanes df;
 
-HWY_INLINE Vector load_samples(const float* from) {
-  return hn::LoadU(df, from);
+template <class D>
+HWY_INLINE hn::Vec<D> load_samples(D d, const float* from) {
+  return hn::LoadU(d, from);
 }
-template <class T>
-HWY_INLINE Vector load_samples(const T* from) {
-  const hn::Rebind<T, Lanes> narrow;
-  const hn::Rebind<std::int32_t, Lanes> wide;
-  return hn::ConvertTo(df, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_samples(D d, const T* from) {
+  const hn::Rebind<T, D> narrow;
+  const hn::Rebind<std::int32_t, D> wide;
+  return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
 }
 
 HWY_INLINE void store_samples(Vector value, float* to) {
@@ -42,96 +43,63 @@ HWY_INLINE void store_samples(Vector value, T* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::NearestInt(within)), narrow, to);
 }
 
+// Rows are turned in square blocks of 16 bytes a row, in registers.
 template <class T>
-void centre_row(const T* samples, int n, float centre, float* out) {
-  const int lanes = int(hn::Lanes(df));
-  for (int x = 0; x < n; x += lanes)
-    hn::StoreU(hn::Sub(load_samples(samples + x), hn::Set(df, centre)), df, out + x);
-}
+constexpr int kBlock = HWY_TARGET == HWY_SCALAR ? 1 : 16 / int(sizeof(T));
+template <class T>
+using BlockTag = hn::FixedTag<T, kBlock<T>>;
+template <class T>
+using Block = hn::Vec<BlockTag<T>>[kBlock<T>];
 
 template <class T>
-void finish_row(const FloatFinish& finish, const float* sums, int n, T* out) {
-  const int lanes = int(hn::Lanes(df));
-  const Vector scale = hn::Set(df, finish.scale), offset = hn::Set(df, finish.offset);
-  for (int x = 0; x < n; x += lanes)
-    store_samples(hn::MulAdd(hn::LoadU(df, sums + x), scale, offset), out + x);
-}
-
-// Rows are turned in blocks of four by four numbers, in registers.
-#if HWY_TARGET == HWY_SCALAR
-struct FourVector {
-  float samples[4];
-};
-HWY_INLINE FourVector load4(const float* from) {
-  return {{from[0], from[1], from[2], from[3]}};
-}
-HWY_INLINE void store4(const FourVector& a, float* to) {
-  for (int k = 0; k < 4; ++k) to[k] = a.samples[k];
-}
-HWY_INLINE void transpose(FourVector (&a)[4]) {
-  for (int r = 0; r < 4; ++r)
-    for (int k = 0; k < r; ++k) std::swap(a[r].samples[k], a[k].samples[r]);
-}
-#else
-using Four = hn::FixedTag<float, 4>;
-using FourVector = hn::Vec<Four>;
-constexpr Four d4;
-
-HWY_INLINE FourVector load4(const float* from) {
-  return hn::LoadU(d4, from);
-}
-HWY_INLINE void store4(FourVector a, float* to) {
-  hn::StoreU(a, d4, to);
-}
-HWY_INLINE void transpose(FourVector (&a)[4]) {
-  const FourVector x = hn::InterleaveLower(d4, a[0], a[2]), y = hn::InterleaveLower(d4, a[1], a[3]);
-  const FourVector z = hn::InterleaveUpper(d4, a[0], a[2]), w = hn::InterleaveUpper(d4, a[1], a[3]);
-  a[0] = hn::InterleaveLower(d4, x, y);
-  a[1] = hn::InterleaveUpper(d4, x, y);
-  a[2] = hn::InterleaveLower(d4, z, w);
-  a[3] = hn::InterleaveUpper(d4, z, w);
-}
-
+HWY_INLINE void transpose([[maybe_unused]] Block<T>& a) {
+#if HWY_TARGET != HWY_SCALAR
+  constexpr BlockTag<T> d;
+  // Each round deals the rows of the block's two halves out in turn.
+  CONVFILT_UNROLL_ALL
+  for (int round = 1; round < kBlock<T>; round *= 2) {
+    Block<T> dealt;
+    CONVFILT_UNROLL_ALL
+    for (int k = 0; k < kBlock<T> / 2; ++k) {
+      dealt[2 * k] = hn::InterleaveLower(d, a[k], a[k + kBlock<T> / 2]);
+      dealt[2 * k + 1] = hn::InterleaveUpper(d, a[k], a[k + kBlock<T> / 2]);
+    }
+    CONVFILT_UNROLL_ALL
+    for (int k = 0; k < kBlock<T>; ++k) a[k] = dealt[k];
+  }
 #endif
+}
 
-void lines_from_rows(const float* samples, std::ptrdiff_t stride, int rows, int length,
-                     float* lines) {
-  for (int r = 0; r < kLines; r += 4) {
-    const float* const from = samples + r * stride;
-    int x = 0;
-    for (; r + 4 <= rows && x + 4 <= length; x += 4) {
-      FourVector a[4];
+template <class T>
+void lines_from_rows(const T* const* rows, int length, T* lines) {
+  constexpr BlockTag<T> d;
+  for (int r = 0; r < kLineStep; r += kBlock<T>) {
+    for (int x = 0; x < length; x += kBlock<T>) {
+      Block<T> a;
       CONVFILT_UNROLL_ALL
-      for (int k = 0; k < 4; ++k) a[k] = load4(from + k * stride + x);
-      transpose(a);
+      for (int k = 0; k < kBlock<T>; ++k) a[k] = hn::LoadU(d, rows[r + k] + x);
+      transpose<T>(a);
       CONVFILT_UNROLL_ALL
-      for (int k = 0; k < 4; ++k) store4(a[k], lines + (x + k) * kLineStep + r);
+      for (int k = 0; k < kBlock<T>; ++k) hn::StoreU(a[k], d, lines + (x + k) * kLineStep + r);
     }
-    for (; x < length; ++x)
-      for (int k = 0; k < 4; ++k)
-        lines[x * kLineStep + r + k] = r + k < rows ? from[k * stride + x] : 0.0f;
   }
 }
 
-void rows_from_lines(const float* lines, int length, int rows, std::ptrdiff_t stride,
-                     float* samples) {
-  for (int r = 0; r < rows; r += 4) {
-    float* const to = samples + r * stride;
-    int x = 0;
-    for (; r + 4 <= rows && x + 4 <= length; x += 4) {
-      FourVector a[4];
+void rows_from_lines(const float* lines, int length, std::ptrdiff_t stride, float* samples) {
+  constexpr BlockTag<float> d;
+  for (int r = 0; r < kLineStep; r += kBlock<float>) {
+    for (int x = 0; x < length; x += kBlock<float>) {
+      Block<float> a;
       CONVFILT_UNROLL_ALL
-      for (int k = 0; k < 4; ++k) a[k] = load4(lines + (x + k) * kLineStep + r);
-      transpose(a);
+      for (int k = 0; k < kBlock<float>; ++k) a[k] = hn::LoadU(d, lines + (x + k) * kLineStep + r);
+      transpose<float>(a);
       CONVFILT_UNROLL_ALL
-      for (int k = 0; k < 4; ++k) store4(a[k], to + k * stride + x);
+      for (int k = 0; k < kBlock<float>; ++k) hn::StoreU(a[k], d, samples + (r + k) * stride + x);
     }
-    for (; x < length; ++x)
-      for (int k = 0; k < 4 && r + k < rows; ++k) to[k * stride + x] = lines[x * kLineStep + r + k];
   }
 }
 
-using LinesTag = hn::CappedTag<float, kLines>;
+using LinesTag = hn::CappedTag<float, 16>;
 constexpr LinesTag dl;
 
 constexpr int kCellVectors = 2;                               // for each of three nodes
@@ -141,8 +109,10 @@ HWY_INLINE int lanes() {
   return int(hn::Lanes(df));
 }
 
-void add_cell(const std::vector<float>& down, const float* const* rows, int step, int n,
+template <class T>
+void add_cell(const std::vector<float>& down, const T* const* rows, float centre, int step, int n,
               float* const* nodes) {
+  const Vector less = hn::Set(df, centre);
   for (int x = 0; x < n; x += kCellVectors * lanes()) {
     Vector sums[kOrder][kCellVectors];
     CONVFILT_UNROLL_ALL
@@ -158,7 +128,7 @@ void add_cell(const std::vector<float>& down, const float* const* rows, int step
         Vector samples[kCellVectors];
         CONVFILT_UNROLL_ALL
         for (int v = 0; v < kCellVectors; ++v)
-          samples[v] = hn::LoadU(df, rows[t] + x + v * lanes());
+          samples[v] = hn::Sub(load_samples(df, rows[t] + x + v * lanes()), less);
         CONVFILT_UNROLL_ALL
         for (int k = 0; k < kOrder; ++k) {
           const Vector weight = hn::Set(df, down[(kOrder - 1 - k) * step + t]);
@@ -230,13 +200,15 @@ void sum_across(const std::vector<float>& line, const float* const* rows, int n,
       line, n, [&](int i) HWY_ATTR { return rows[i]; }, out);
 }
 
-void nodes_of_lines(const std::vector<float>& down, const float* lines, int channels, int step,
-                    int nodes, float* out, std::ptrdiff_t stride) {
+template <class T>
+void nodes_of_lines(const std::vector<float>& down, const T* lines, float centre, int channels,
+                    int step, int nodes, float* out, std::ptrdiff_t stride) {
+  const auto less = hn::Set(dl, centre);
   const int width = int(hn::Lanes(dl));
   const std::ptrdiff_t pixel = std::ptrdiff_t(channels) * kLineStep, cell = step * pixel;
   for (int node = 0; node < nodes; node += kNodesAtOnce) {
     for (int at = 0; at < pixel; at += width) {
-      const float* const from = lines + node * cell + at;
+      const T* const from = lines + node * cell + at;
       hn::Vec<LinesTag> sums[kNodesAtOnce];
       CONVFILT_UNROLL_ALL
       for (int k = 0; k < kNodesAtOnce; ++k) sums[k] = hn::Zero(dl);
@@ -250,7 +222,8 @@ void nodes_of_lines(const std::vector<float>& down, const float* lines, int chan
             const auto weight = hn::Set(dl, down[t]);
             CONVFILT_UNROLL_ALL
             for (int k = 0; k < kNodesAtOnce; ++k)
-              chains[k] = hn::MulAdd(weight, hn::Load(dl, from + k * cell + t * pixel), chains[k]);
+              chains[k] = hn::MulAdd(
+                  weight, hn::Sub(load_samples(dl, from + k * cell + t * pixel), less), chains[k]);
           }
           CONVFILT_UNROLL_ALL
           for (int k = 0; k < kNodesAtOnce; ++k) sums[k] = hn::Add(sums[k], chains[k]);
@@ -264,39 +237,60 @@ void nodes_of_lines(const std::vector<float>& down, const float* lines, int chan
   }
 }
 
-HWY_INLINE Vector between_nodes(const Between& between, const float* nodes, int x, Vector sum) {
+// Calls f(x, sum) for each vector of [begin, end), where sum(start) adds to `start` what nodes
+// give.
+template <class F>
+HWY_INLINE void between_nodes(const Between& between, const float* nodes, int begin, int end, F f) {
+  const int channels = between.channels;
   const hn::Rebind<std::int32_t, Lanes> di;
-  const auto places = hn::LoadU(di, between.places + x);
-  CONVFILT_UNROLL_ALL
-  for (int k = 0; k < kOrder; ++k) {
-    const Vector node = hn::GatherIndex(df, nodes + k * between.channels, places);
-    sum = hn::MulAdd(hn::LoadU(df, between.weights[k] + x), node, sum);
+  const auto each = [&](auto node_of) HWY_ATTR {
+    for (int x = begin; x < end; x += lanes()) {
+      f(x, [&, places = hn::LoadU(di, between.places + x)](Vector sum) HWY_ATTR {
+        CONVFILT_UNROLL_ALL
+        for (int k = 0; k < kOrder; ++k)
+          sum = hn::MulAdd(hn::LoadU(df, between.weights[k] + x),
+                           node_of(nodes + k * channels, places, x), sum);
+        return sum;
+      });
+    }
+  };
+  // Where the nodes of a vector's places fit in a vector, a permutation is faster than a gather.
+  const int pixels = (lanes() + channels - 2) / channels + 1;
+  if ((pixels + 2 * between.step - 2) / between.step * channels <= lanes()) {
+    each([&](const float* from, auto places, int x) HWY_ATTR {
+      const int first = between.places[x] - x % channels;
+      return hn::TableLookupLanes(hn::LoadU(df, from + first),
+                                  hn::IndicesFromVec(df, hn::Sub(places, hn::Set(di, first))));
+    });
+  } else {
+    each([](const float* from, auto places, int)
+             HWY_ATTR { return hn::GatherIndex(df, from, places); });
   }
-  return sum;
 }
 
 void subtract_nodes(const Between& between, const float* nodes, int n, float* row) {
-  for (int x = 0; x < n; x += lanes()) {
-    const Vector less = between_nodes(between, nodes, x, hn::Neg(hn::LoadU(df, row + x)));
-    hn::StoreU(hn::Neg(less), df, row + x);
-  }
+  between_nodes(between, nodes, 0, n, [&](int x, auto add_nodes) HWY_ATTR {
+    hn::StoreU(hn::Neg(add_nodes(hn::Neg(hn::LoadU(df, row + x)))), df, row + x);
+  });
 }
 
+template <class T>
 void interpolate_row(const float (&back)[kOrder], const float* const* rows, const Between& between,
-                     const float* nodes, int n, float* out) {
-  for (int x = 0; x < n; x += lanes()) {
+                     const float* nodes, const FloatFinish& finish, int begin, int end, T* out) {
+  between_nodes(between, nodes, begin, end, [&](int x, auto add_nodes) HWY_ATTR {
     Vector sum = hn::Zero(df);
     CONVFILT_UNROLL_ALL
     for (int k = 0; k < kOrder; ++k)
       sum = hn::MulAdd(hn::Set(df, back[k]), hn::LoadU(df, rows[k] + x), sum);
-    hn::StoreU(between_nodes(between, nodes, x, sum), df, out + x);
-  }
+    store_samples(hn::MulAdd(add_nodes(sum), hn::Set(df, finish.scale), hn::Set(df, finish.offset)),
+                  out + (x - begin));
+  });
 }
 
 template <class T>
 RowLoops<T> loops_of() {
-  return {centre_row<T>, finish_row<T>, lines_from_rows, rows_from_lines, add_cell,
-          sum_along,     sum_across,    nodes_of_lines,  subtract_nodes,  interpolate_row};
+  return {lines_from_rows<T>, rows_from_lines,   add_cell<T>,    sum_along,
+          sum_across,         nodes_of_lines<T>, subtract_nodes, interpolate_row<T>};
 }
 
 std::tuple<RowLoops<std::uint8_t>, RowLoops<std::uint16_t>, RowLoops<float>> loops() {

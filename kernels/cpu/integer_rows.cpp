@@ -49,20 +49,19 @@ HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
 // Sums begin at `begin`, so that nothing is to be added to them at their end.
 struct ShiftFinish {
   explicit ShiftFinish(const VectorFinish& f)
-      : begin(hn::Set(d32, f.offset + f.half)),
-        rest(hn::Set(d32, f.divisor - 1)),
-        to_even(hn::Set(d32, ~f.even)),
+      : begin(hn::Set(d32, f.offset + f.half - f.even)),
+        even(hn::Set(d32, f.even)),
         shift(f.shift) {}
 
   HWY_INLINE Vector operator()(Vector sum) const {
-    // Half is in the sum already, so without a rest it was a tie, which went up. Shifts round down,
-    // so negative numbers round in the same way.
-    const Vector quotient = hn::ShiftRightSame(sum, shift);
-    const auto is_tie = hn::Eq(hn::And(sum, rest), hn::Zero(d32));
-    return hn::IfThenElse(is_tie, hn::And(quotient, to_even), quotient);
+    // Less than half is in the sum already, so ties go down. One more takes them up, where the
+    // quotient is odd, and nothing else. Shifts round down, so negative numbers round in the same
+    // way.
+    const Vector odd = hn::And(hn::ShiftRightSame(sum, shift), even);
+    return hn::ShiftRightSame(hn::Add(sum, odd), shift);
   }
 
-  Vector begin, rest, to_even;
+  Vector begin, even;
   int shift;
 };
 
@@ -104,15 +103,19 @@ HWY_INLINE void store_bytes(Vector values, std::uint8_t* out) {
   hn::StoreU(hn::DemoteTo(d8, hn::DemoteTo(d16, values)), d8, out);
 }
 
-// Saturates and stores vectors side by side.
-template <int kWide>
+// Whether pass_rows leaves samples in the order that packing restores: of four vectors, the first
+// has the first four of every 16 samples, the second the next four, and so on.
+constexpr bool kRowsInBlocks = HWY_TARGET != HWY_AVX3_DL;
+
+// Saturates and stores vectors side by side, which may be in blocks.
+template <bool kInBlocks, int kWide>
 HWY_INLINE void store_bytes(const Vector (&values)[kWide], std::uint8_t* out) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   if constexpr (kWide == 4) {
     const __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(values[0].raw, values[1].raw),
                                                _mm512_packs_epi32(values[2].raw, values[3].raw));
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, packed));
+    _mm512_storeu_si512(out, kInBlocks ? packed : _mm512_permutexvar_epi32(order, packed));
     return;
   }
 #elif HWY_TARGET == HWY_AVX2
@@ -121,7 +124,7 @@ HWY_INLINE void store_bytes(const Vector (&values)[kWide], std::uint8_t* out) {
                                                _mm256_packs_epi32(values[2].raw, values[3].raw));
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
-                        _mm256_permutevar8x32_epi32(packed, order));
+                        kInBlocks ? packed : _mm256_permutevar8x32_epi32(packed, order));
     return;
   }
 #endif
@@ -176,7 +179,7 @@ HWY_INLINE void add_taps(const IntegerTaps& taps, int begin, int end,
   }
 }
 
-template <int kRows, int kWide, class Finish>
+template <bool kOnRowSums, int kRows, int kWide, class Finish>
 HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const* sources, int x,
                              const Finish& finish, std::uint8_t* const* out, int out_x) {
   Vector sum[kRows][kWide];
@@ -188,55 +191,56 @@ HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const*
     shift_left_15_and_add(finish.begin, sum);
   }
   const int single = taps.high + taps.folds;
-  add_taps<true>(taps, taps.high, single, sources, x, sum);
+  if constexpr (!kOnRowSums) add_taps<true>(taps, taps.high, single, sources, x, sum);
   add_taps<false>(taps, single, taps.count(), sources, x, sum);
   CONVFILT_UNROLL_ALL
   for (int r = 0; r < kRows; ++r) {
-    CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kWide; ++v) sum[r][v] = finish(sum[r][v]);
     if (!out[r]) continue;
-    store_bytes(sum[r], out[r] + out_x);
+    Vector ended[kWide];
+    CONVFILT_UNROLL_ALL
+    for (int v = 0; v < kWide; ++v) ended[v] = finish(sum[r][v]);
+    store_bytes<kOnRowSums && kRowsInBlocks>(ended, out[r] + out_x);
   }
 }
 
-template <int kRows, class Finish>
+template <bool kOnRowSums, int kRows, class Finish>
 HWY_INLINE void filter_rows_of(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                                const Finish& finish, std::uint8_t* const* out) {
   int x = 0;
-  constexpr int kWide = kVectorsOf<kRows>;
-  for (; x + kWide * lanes() <= n; x += kWide * lanes()) {
-    filter_block<kRows, kWide>(taps, sources, x, finish, out, x);
-  }
-  for (; x + lanes() <= n; x += lanes()) {
-    filter_block<kRows, 1>(taps, sources, x, finish, out, x);
-  }
+  constexpr int kWide = kVectorsOf<kRows>, kLast = kOnRowSums && kRowsInBlocks ? kWide : 1;
+  for (; x + kWide * lanes() <= n; x += kWide * lanes())
+    filter_block<kOnRowSums, kRows, kWide>(taps, sources, x, finish, out, x);
+  for (; x + kLast * lanes() <= n; x += kLast * lanes())
+    filter_block<kOnRowSums, kRows, kLast>(taps, sources, x, finish, out, x);
   if (x == n) return;
-  // The samples beyond n belong to another tile, so the last vector goes through a buffer.
-  std::uint8_t ends[kRows][HWY_MAX_BYTES / 4];
+  // The samples beyond n belong to another tile, so the last vectors go through a buffer.
+  std::uint8_t ends[kRows][kLast * HWY_MAX_BYTES / 4];
   std::uint8_t* end_rows[kRows];
   for (int r = 0; r < kRows; ++r) end_rows[r] = out[r] ? ends[r] : nullptr;
-  filter_block<kRows, 1>(taps, sources, x, finish, end_rows, 0);
+  filter_block<kOnRowSums, kRows, kLast>(taps, sources, x, finish, end_rows, 0);
   for (int r = 0; r < kRows; ++r) {
     if (out[r]) std::memcpy(out[r] + x, ends[r], std::size_t(n - x));
   }
 }
 
-template <int kRows>
+template <bool kOnRowSums, int kRows>
 HWY_INLINE void filter_rows_by(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                                const VectorFinish& finish, std::uint8_t* const* out) {
   if (finish.shift >= 0) {
-    filter_rows_of<kRows>(taps, sources, n, ShiftFinish(finish), out);
+    filter_rows_of<kOnRowSums, kRows>(taps, sources, n, ShiftFinish(finish), out);
   } else {
-    filter_rows_of<kRows>(taps, sources, n, DivideFinish(finish), out);
+    filter_rows_of<kOnRowSums, kRows>(taps, sources, n, DivideFinish(finish), out);
   }
 }
 
 void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                  const VectorFinish& finish, std::uint8_t* const* out) {
-  if (taps.rows == 4) {
-    filter_rows_by<4>(taps, sources, n, finish, out);
+  if (taps.on_row_sums) {
+    filter_rows_by<true, 2>(taps, sources, n, finish, out);
+  } else if (taps.rows == 4) {
+    filter_rows_by<false, 4>(taps, sources, n, finish, out);
   } else {
-    filter_rows_by<2>(taps, sources, n, finish, out);
+    filter_rows_by<false, 2>(taps, sources, n, finish, out);
   }
 }
 
@@ -249,40 +253,95 @@ void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, st
   }
 }
 
+// Gives vectors whose lanes hold kPixels bytes, `step` samples apart, each in 4 / kPixels bytes.
+// Vector k is number k % kVectors, from x on, of row k / kVectors.
+template <int kPixels>
+struct PixelLanes {
+  static constexpr int kBytes = 4 / kPixels;
+
+  explicit PixelLanes(int distance) : step(distance) {
+#if HWY_TARGET != HWY_SCALAR
+    alignas(64) std::uint8_t bytes[64];
+    for (int i = 0; i < 64; ++i) {
+      const int lane = kRowsInBlocks ? i % 16 / 4 : i / 4;
+      bytes[i] = i % kBytes > 0 ? 0x80 : std::uint8_t(lane + i % 4 / kBytes * step);
+    }
+    order = hn::Load(d8, bytes);
+#endif
+  }
+
+  HWY_INLINE Vector operator()(const std::uint8_t* const (&rows)[2], int k, int x) const {
+#if HWY_TARGET == HWY_SCALAR
+    const std::uint8_t* const from = rows[k / kVectors] + x + k % kVectors;
+    std::uint32_t lane = 0;
+    for (int i = 0; i < kPixels; ++i) lane |= std::uint32_t(from[i * step]) << (8 * kBytes * i);
+    return hn::Set(d32, std::int32_t(lane));
+#elif HWY_TARGET == HWY_AVX3_DL
+    const __m256i near = _mm256_loadu_si256(
+        reinterpret_cast<const __m256i*>(rows[k / kVectors] + x + k % kVectors * lanes()));
+    return Vector{_mm512_maskz_permutexvar_epi8(kPixels == 4 ? ~0ull : ~0ull / 3, order.raw,
+                                                _mm512_castsi256_si512(near))};
+#else
+    const auto near = hn::LoadU(d8, rows[k / kVectors] + x + k % kVectors * 4);
+    return hn::BitCast(d32, hn::TableLookupBytesOr0(near, order));
+#endif
+  }
+
+  int step;
+#if HWY_TARGET != HWY_SCALAR
+  using Bytes = hn::Repartition<std::uint8_t, Lanes>;
+  static constexpr Bytes d8{};
+  hn::Vec<Bytes> order;
+#endif
+};
+
 HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end,
-                             const std::int32_t* const* rows, int x, Vector (&sum)[2][kVectors]) {
+                             const PixelLanes<2>& pairs, const std::uint8_t* const (&rows)[2],
+                             int x, Vector (&sum)[2][kVectors]) {
   for (int t = begin; t < end; ++t) {
     const Vector weight = hn::Set(d32, taps.weights[std::size_t(t)]);
+    const int at = x + taps.places[std::size_t(t)].offset;
     CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kVectors; ++v) {
-      const int at = x + v * lanes() + taps.places[std::size_t(t)].offset;
-      sum[0][v] = add_products(hn::LoadU(d32, rows[0] + at), weight, sum[0][v]);
-      sum[1][v] = add_products(hn::LoadU(d32, rows[1] + at), weight, sum[1][v]);
+    for (int k = 0; k < 2 * kVectors; ++k) {
+      Vector& here = sum[k / kVectors][k % kVectors];
+      here = add_products(pairs(rows, k, at), weight, here);
     }
   }
 }
 
-void pass_pairs(const IntegerTaps& taps, const std::int32_t* const* rows, int n,
+// Ends the sums of two rows. They need no saturation: int16 holds what a row can give.
+HWY_INLINE void store_pairs(const Vector (&sum)[2][kVectors], int shift, std::int32_t* pairs) {
+  CONVFILT_UNROLL_ALL
+  for (int v = 0; v < kVectors; ++v) {
+    const Vector even = hn::ShiftRightSame(sum[0][v], shift);
+    const Vector odd = hn::ShiftLeftSame(sum[1][v], 16 - shift);
+#if HWY_TARGET == HWY_SCALAR
+    hn::StoreU(hn::Or(hn::And(even, hn::Set(d32, 0xffff)), hn::And(odd, hn::Set(d32, ~0xffff))),
+               d32, pairs + v * lanes());
+#else
+    const hn::Repartition<std::int16_t, Lanes> d16;
+    hn::StoreU(hn::BitCast(d32, hn::OddEven(hn::BitCast(d16, odd), hn::BitCast(d16, even))), d32,
+               pairs + v * lanes());
+#endif
+  }
+}
+
+void pass_pairs(const RowTaps& taps, const std::uint8_t* const (&rows)[2], int n,
                 const VectorFinish& finish, std::int32_t* pairs) {
-  const ShiftFinish shifted(finish);
-  const Vector lowest = hn::Set(d32, -32768), highest = hn::Set(d32, 32767);
+  const PixelLanes<2> pixels(taps.step);
+  const Vector begin = hn::Set(d32, finish.offset + finish.half);
+  const int high = taps.pairs.high;
   for (int x = 0; x < n; x += kVectors * lanes()) {
     Vector sum[2][kVectors];
-    if (HWY_LIKELY(taps.high == 0)) {
-      set_all(shifted.begin, sum);
+    if (HWY_LIKELY(high == 0)) {
+      set_all(begin, sum);
     } else {
       set_all(hn::Zero(d32), sum);
-      add_row_taps(taps, 0, taps.high, rows, x, sum);
-      shift_left_15_and_add(shifted.begin, sum);
+      add_row_taps(taps.pairs, 0, high, pixels, rows, x, sum);
+      shift_left_15_and_add(begin, sum);
     }
-    add_row_taps(taps, taps.high, taps.count(), rows, x, sum);
-    CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kVectors; ++v) {
-      const Vector first = hn::Min(hn::Max(shifted(sum[0][v]), lowest), highest);
-      const Vector second = hn::Min(hn::Max(shifted(sum[1][v]), lowest), highest);
-      const Vector low = hn::And(first, hn::Set(d32, 0xffff));
-      hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(second)), d32, pairs + x + v * lanes());
-    }
+    add_row_taps(taps.pairs, high, taps.pairs.count(), pixels, rows, x, sum);
+    store_pairs(sum, finish.shift, pairs + x);
   }
 }
 
@@ -293,68 +352,56 @@ HWY_INLINE Vector add_byte_products(Vector bytes, std::int32_t weights, Vector s
   return sum;
 }
 
-// One load and one permutation bring four pixels, where pairs of 16 bits would come from memory two
-// pixels at a time, and most of those loads would cross a cache line.
-template <bool kHigh>
-HWY_INLINE void pass_bytes(const RowTaps& taps, const std::uint8_t* const* rows, int n,
-                           const VectorFinish& finish, std::int32_t* pairs) {
-  alignas(64) std::uint8_t order[64];
-  for (int i = 0; i < 64; ++i) order[i] = std::uint8_t(i / 4 + i % 4 * taps.step);
-  const __m512i four_pixels = _mm512_load_si512(order);
-  const __m512i rows_beside =
-      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+void pass_fours(const RowTaps& taps, const std::uint8_t* const (&rows)[2], int n,
+                const VectorFinish& finish, std::int32_t* pairs) {
+  const PixelLanes<4> pixels(taps.step);
   const Vector begin = hn::Set(d32, finish.offset + finish.half);
+  const int fours = int(taps.fours.size());
   for (int x = 0; x < n; x += kVectors * lanes()) {
     Vector low[2][kVectors], high[2][kVectors];
     set_all(begin, low);
-    set_all(hn::Zero(d32), high);
-    for (std::size_t q = 0; q < taps.low.size(); ++q) {
-      const std::size_t at = std::size_t(x) + 4 * q * std::size_t(taps.step);
+    if (taps.highs > 0) {
+      set_all(hn::Zero(d32), high);
+      for (int q = 0; q < taps.highs; ++q) {
+        const RowTaps::Four& four = taps.fours[std::size_t(q)];
+        CONVFILT_UNROLL_ALL
+        for (int k = 0; k < 2 * kVectors; ++k) {
+          const Vector bytes = pixels(rows, k, x + four.offset);
+          Vector& low_here = low[k / kVectors][k % kVectors];
+          Vector& high_here = high[k / kVectors][k % kVectors];
+          low_here = add_byte_products(bytes, four.low, low_here);
+          high_here = add_byte_products(bytes, four.high, high_here);
+        }
+      }
       CONVFILT_UNROLL_ALL
       for (int k = 0; k < 2 * kVectors; ++k) {
-        const int half = k / kVectors, v = k % kVectors;
-        const __m256i source = _mm256_loadu_si256(
-            reinterpret_cast<const __m256i*>(rows[half] + at + std::size_t(v) * 16));
-        const Vector bytes{_mm512_permutexvar_epi8(four_pixels, _mm512_castsi256_si512(source))};
-        low[half][v] = add_byte_products(bytes, taps.low[q], low[half][v]);
-        if constexpr (kHigh) high[half][v] = add_byte_products(bytes, taps.high[q], high[half][v]);
+        Vector& here = low[k / kVectors][k % kVectors];
+        here = hn::Add(here, hn::ShiftLeft<8>(high[k / kVectors][k % kVectors]));
       }
     }
-    CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kVectors; ++v) {
-      Vector sum[2];
+    for (int q = taps.highs; q < fours; ++q) {
+      const RowTaps::Four& four = taps.fours[std::size_t(q)];
       CONVFILT_UNROLL_ALL
-      for (int half = 0; half < 2; ++half) {
-        sum[half] = low[half][v];
-        if constexpr (kHigh) sum[half] = hn::Add(sum[half], hn::ShiftLeft<8>(high[half][v]));
-        sum[half] = hn::ShiftRightSame(sum[half], finish.shift);
+      for (int k = 0; k < 2 * kVectors; ++k) {
+        Vector& here = low[k / kVectors][k % kVectors];
+        here = add_byte_products(pixels(rows, k, x + four.offset), four.low, here);
       }
-      // The packing saturates, and leaves four of the even row beside four of the odd one.
-      _mm512_storeu_si512(
-          pairs + x + v * 16,
-          _mm512_shuffle_epi8(_mm512_packs_epi32(sum[0].raw, sum[1].raw), rows_beside));
     }
+    store_pairs(low, finish.shift, pairs + x);
   }
 }
 #endif
 
-bool takes_bytes(const RowTaps& taps) {
-  return HWY_TARGET == HWY_AVX3_DL && !taps.low.empty();
-}
-
-void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
-               std::int32_t* pairs) {
+void pass_rows(const RowTaps& taps, const std::uint8_t* const (&rows)[2], int n,
+               const VectorFinish& finish, std::int32_t* pairs) {
 #if HWY_TARGET == HWY_AVX3_DL
-  if (takes_bytes(taps)) {
-    return taps.high.empty() ? pass_bytes<false>(taps, rows.bytes, n, finish, pairs)
-                             : pass_bytes<true>(taps, rows.bytes, n, finish, pairs);
-  }
+  if (!taps.fours.empty()) return pass_fours(taps, rows, n, finish, pairs);
 #endif
-  pass_pairs(taps.pairs, rows.pairs, n, finish, pairs);
+  pass_pairs(taps, rows, n, finish, pairs);
 }
 
 IntegerLoops loops() {
-  return {make_pairs, filter_rows, takes_bytes, pass_rows};
+  return {make_pairs, filter_rows, pass_rows};
 }
 
 }  // namespace
@@ -429,22 +476,31 @@ RowTaps::RowTaps(const std::vector<std::int32_t>& weights, int distance)
   for (TapPlace& place : pairs.places) place = {0, place.slot * 2 * step};
   pairs.slots = 1;
 
-  constexpr int kLowest = -32768, kHighest = 127 * 256 + 127;  // of two signed bytes
-  bool all_low = true;
-  for (const std::int32_t weight : weights) {
-    if (weight < kLowest || weight > kHighest) return;
-    all_low = all_low && weight == std::int8_t(weight);
-  }
-  const std::size_t fours = (weights.size() + 3) / 4;
-  low.resize(fours);
-  if (!all_low) high.resize(fours);
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const auto low_byte = std::int8_t(weights[i]);
-    const int shift = int(i % 4) * 8;
-    low[i / 4] |= std::int32_t(std::uint32_t(std::uint8_t(low_byte)) << shift);
-    if (all_low) continue;
-    const auto high_byte = std::uint8_t((weights[i] - low_byte) / 256);
-    high[i / 4] |= std::int32_t(std::uint32_t(high_byte) << shift);
+  // The first four may have fewer taps, where that leaves more of those with small weights alone.
+  const int count = int(weights.size());
+  std::size_t least = 0;
+  for (int begin = -3; begin <= 0; ++begin) {
+    std::vector<Four> fours;
+    std::ptrdiff_t highs = 0;
+    for (int first = begin; first < count; first += 4) {
+      Four four{std::max(first, 0) * step, 0, 0};
+      for (int i = std::max(first, 0); i < std::min(first + 4, count); ++i) {
+        const auto low = std::int8_t(weights[std::size_t(i)]);
+        const std::int32_t high = (weights[std::size_t(i)] - low) / 256;
+        if (high != std::int8_t(high)) return;
+        const int shift = (i - std::max(first, 0)) * 8;
+        four.low |= std::int32_t(std::uint32_t(std::uint8_t(low)) << shift);
+        four.high |= std::int32_t(std::uint32_t(std::uint8_t(high)) << shift);
+      }
+      highs += four.high != 0;
+      fours.push_back(four);
+    }
+    const std::size_t products = fours.size() + std::size_t(highs);
+    if (begin > -3 && products >= least) continue;
+    least = products;
+    std::stable_partition(fours.begin(), fours.end(), [](const Four& f) { return f.high != 0; });
+    this->fours = std::move(fours);
+    this->highs = int(highs);
   }
 }
 

@@ -21,6 +21,7 @@ struct IntegerTaps {
   int slots = 1;  ///< pair rows that they read
   int high = 0;   ///< taps [0, high) are the weights' parts above 16 bits, in units of 2^15
   int folds = 0;  ///< the first so many after them come in twos of equal weights
+  bool on_row_sums = false;  ///< the sources are what pass_rows makes
   std::vector<TapPlace> places;
   std::vector<std::int32_t> weights;  ///< `rows` pairs of weights for each place
 
@@ -41,10 +42,14 @@ struct RowTaps {
   int step;
   IntegerTaps pairs;  ///< for pairs of pixels: lane x holds samples x and x + step
 
-  /// For four pixels, from 4q on, of which lane x holds the bytes: each weight is 256 * high + low.
-  /// Empty where that does not fit two signed bytes. `high` is empty, too, where it is 0
-  /// throughout.
-  std::vector<std::int32_t> low, high;
+  /// Four pixels from the one at `offset` on, of which a lane holds the bytes. Each weight is 256 *
+  /// high + low.
+  struct Four {
+    int offset;
+    std::int32_t low, high;
+  };
+  std::vector<Four> fours;  ///< empty where a weight does not fit two signed bytes
+  int highs = 0;            ///< the first so many have a `high` that is not 0
 };
 
 /// IntegerFinish in a form for vectors.
@@ -59,12 +64,6 @@ struct VectorFinish {
   int shift;  ///< log2(divisor) where that is whole and no sum + offset overflows, else -1
 };
 
-/// An even row and the odd one below it, as bytes or as pairs of pixels.
-struct TwoRows {
-  const std::uint8_t* bytes[2];
-  const std::int32_t* pairs[2];
-};
-
 /// The inner loops. Whole blocks beyond n may be written, except by filter_rows.
 struct IntegerLoops {
   /// Makes pairs[x] = (first[x], second[x]).
@@ -76,13 +75,11 @@ struct IntegerLoops {
   void (*filter_rows)(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                       const VectorFinish& finish, std::uint8_t* const* out);
 
-  /// Whether pass_rows takes the bytes of rows, and no pairs need be made of them.
-  bool (*takes_bytes)(const RowTaps& taps);
-
-  /// Does the row pass of two rows: pairs[x] = (even row, odd row), finished to int16, with ties
-  /// rounded up. These are the pairs of rows that the column pass reads.
-  void (*pass_rows)(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
-                    std::int32_t* pairs);
+  /// Does the row pass of an even row and the odd one below it: pairs[x] = (even row, odd row),
+  /// finished to int16, with ties rounded up. These are the pairs of rows that the column pass
+  /// reads, in whichever order of samples suits the machine.
+  void (*pass_rows)(const RowTaps& taps, const std::uint8_t* const (&rows)[2], int n,
+                    const VectorFinish& finish, std::int32_t* pairs);
 };
 
 /// The loops for this machine.

@@ -89,6 +89,9 @@ class TiledPlan : public BandPlan {
         pitch_((std::size_t(widest(tiles_)) * std::size_t(channels_) + kSlack + 63) / 64 * 64),
         source_(problem, problem.lead_x(), tiling.behind,
                 std::is_same_v<T, std::uint8_t> ? std::nullopt : tiling.border_alpha),
+        width_(problem.width),
+        left_(problem.lead_x()),
+        behind_(tiling.behind),
         lead_y_(problem.lead_y()),
         terms_(terms),
         walk_(std::move(walk)),
@@ -108,6 +111,22 @@ class TiledPlan : public BandPlan {
   const T* source_row(const Tile& tile, BandView<const std::byte> in, int row, T* buffer) const {
     return source_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + row, buffer);
   }
+
+  /// Calls f(part) for a tile's two edges and for what lies between, whose source rows need not be
+  /// copied for ghost cells. Copies wait for memory, and sums do not.
+  template <class F>
+  void for_parts(const Tile& tile, F f) const {
+    constexpr int kStep = 64;  // pixels make whole blocks of vectors
+    const int left = (std::max(0, left_ - tile.x0) + kStep - 1) / kStep * kStep;
+    const int right = std::max(left, (width_ - behind_ - tile.x0) / kStep * kStep);
+    int begin = tile.x0;
+    for (const int end : {tile.x0 + left, tile.x0 + right, tile.x1}) {
+      if (begin >= std::min(end, tile.x1)) continue;
+      f(Tile{begin, std::min(end, tile.x1), tile.y0, tile.y1});
+      begin = std::min(end, tile.x1);
+    }
+  }
+
   int source_length(const Tile& tile) const { return int(source_.length(tile.x1 - tile.x0)); }
   int samples(const Tile& tile) const { return (tile.x1 - tile.x0) * channels_; }
 
@@ -152,7 +171,7 @@ class TiledPlan : public BandPlan {
 
  private:
   const SourceRows<T> source_;
-  const int lead_y_;
+  const int width_, left_, behind_, lead_y_;
   const std::size_t terms_;
   TileWalk walk_;
   std::vector<std::unique_ptr<Buffers>> buffers_;  ///< by thread
@@ -173,28 +192,28 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
                   {columns.rows, 2, columns.slots, columns.places}),
         row_passes_(std::move(row_passes)),
         columns_(std::move(columns)),
-        finish_(finish) {
-    for (const IntegerRowPass& pass : row_passes_)
-      wants_pairs_ = wants_pairs_ || !loops_.takes_bytes(pass.taps);
-  }
+        finish_(finish) {}
 
  private:
   void fill(Buffers& own, const Tile& tile, BandView<const std::byte> in, int slot) const override {
-    const int length = source_length(tile);
-    TwoRows rows{};
-    for (int half = 0; half < 2; ++half) {
-      rows.bytes[half] = source_row(tile, in, 2 * slot + half, own.gathered.row(half));
-      if (!wants_pairs_) continue;
-      std::int32_t* const pairs = own.prepared.row(half);
-      loops_.make_pairs(rows.bytes[half], rows.bytes[half] + channels_, length - channels_, pairs);
-      rows.pairs[half] = pairs;
+    std::int32_t* const to = own.ring.row(slot);
+    const auto rows_of = [&](const Tile& part, const std::uint8_t*(&rows)[2]) {
+      for (int half = 0; half < 2; ++half)
+        rows[half] = source_row(part, in, 2 * slot + half, own.gathered.row(half));
+    };
+    const std::uint8_t* rows[2];
+    if (row_passes_.empty()) {
+      rows_of(tile, rows);
+      return loops_.make_pairs(rows[0], rows[1], source_length(tile), to);
     }
-    std::int32_t* to = own.ring.row(slot);
-    if (row_passes_.empty()) loops_.make_pairs(rows.bytes[0], rows.bytes[1], length, to);
-    for (const auto& [taps, finish] : row_passes_) {
-      loops_.pass_rows(taps, rows, samples(tile), finish, to);
-      to += pitch_;
-    }
+    for_parts(tile, [&](const Tile& part) {
+      rows_of(part, rows);
+      std::int32_t* sums = to + (part.x0 - tile.x0) * channels_;
+      for (const auto& [taps, finish] : row_passes_) {
+        loops_.pass_rows(taps, rows, samples(part), finish, sums);
+        sums += pitch_;
+      }
+    });
   }
 
   void emit(const Buffers& own, int n, std::uint8_t* const* out) const override {
@@ -205,7 +224,6 @@ class IntegerPlan final : public TiledPlan<std::uint8_t> {
   const std::vector<IntegerRowPass> row_passes_;
   const IntegerTaps columns_;
   const VectorFinish finish_;  ///< ends the sum of all terms
-  bool wants_pairs_ = false;
 };
 
 struct FloatRowPass {
@@ -329,7 +347,8 @@ std::unique_ptr<BandPlan> prepare_separable_bands(const Problem& problem,
       std::vector<std::int32_t> weights;
       for (std::size_t j = 0; j < std::size_t(mask.height()); ++j)
         for (const auto& term : mask.terms) weights.push_back(term.column.weights[j]);
-      const IntegerTaps taps = taps_on_row_pairs(weights, int(terms), mask.height(), 1, 2);
+      IntegerTaps taps = taps_on_row_pairs(weights, int(terms), mask.height(), 1, 2);
+      taps.on_row_sums = true;
       return std::make_unique<IntegerPlan>(problem, options, tiling(taps.slots), std::move(rows),
                                            taps, finish);
     } else {

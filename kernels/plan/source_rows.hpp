@@ -63,22 +63,30 @@ class SourceRows {
       return source + std::ptrdiff_t(first) * channels_;
     }
     T* out = buffer;
-    for (int x = first; x < std::min(0, last); ++x) out = pixel(source, before_[x + left_], out);
+    if (first < 0)
+      out = pixels(source, before_.data() + (first + left_), std::min(0, last) - first, out);
     const int from = std::max(0, first), to = std::min(width_, last);
     if (from < to) {
       const std::size_t samples = std::size_t(to - from) * std::size_t(channels_);
       std::memcpy(out, source + std::ptrdiff_t(from) * channels_, samples * sizeof(T));
       out += samples;
     }
-    for (int x = std::max(width_, first); x < last; ++x)
-      out = pixel(source, after_[x - width_], out);
+    const int behind = std::max(width_, first);
+    if (behind < last) pixels(source, after_.data() + (behind - width_), last - behind, out);
     return buffer;
   }
 
  private:
-  T* pixel(const T* source, int x, T* out) const {
-    if (x < 0) return std::copy_n(ghost_.data(), channels_, out);
-    return std::copy_n(source + std::ptrdiff_t(x) * channels_, channels_, out);
+  /// Copies ghost cells from the pixels of `source` that `places` names. A call of memmove for each
+  /// would take longer.
+  T* pixels(const T* source, const int* places, int count, T* out) const {
+    const int channels = channels_;
+    const T* const ghost = ghost_.data();
+    for (int k = 0; k < count; ++k, out += channels) {
+      const T* const from = places[k] < 0 ? ghost : source + std::ptrdiff_t(places[k]) * channels;
+      for (int c = 0; c < channels; ++c) out[c] = from[c];
+    }
+    return out;
   }
 
   int width_, height_, channels_;

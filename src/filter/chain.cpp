@@ -151,6 +151,9 @@ class ChainFilter final : public Filter {
   bool keeps_lightness() const override {
     return std::ranges::all_of(steps_, [](const auto& step) { return step->keeps_lightness(); });
   }
+  bool keeps_chroma() const override {
+    return std::ranges::all_of(steps_, [](const auto& step) { return step->keeps_chroma(); });
+  }
   bool takes_luma() const override { return steps_.front()->takes_luma(); }
   bool needs_only_luma() const override { return steps_.front()->needs_only_luma(); }
 

@@ -112,6 +112,9 @@ class Filter : public std::enable_shared_from_this<Filter> {
   /// Whether all that it takes of pictures in colours is luma, and its result is grey.
   virtual bool needs_only_luma() const { return false; }
 
+  /// Whether all that it takes of pictures in colours is luma, and all that it changes, too.
+  virtual bool keeps_chroma() const { return false; }
+
   /// Chooses strategies for pictures of this shape. Throws UsageError and DeviceError as choose()
   /// does.
   virtual std::unique_ptr<Work> begin(const Shape& in, const Place& place) const = 0;

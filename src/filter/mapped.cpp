@@ -261,7 +261,10 @@ FilterPtr mapped(FilterPtr filter, const Mapping& mapping) {
       return begin_output(inner, in, place, absolute);
     });
   }
-  if (needs_luma) around("luma", begin_luma);
+  if (needs_luma) {
+    const bool keeps_chroma = filter->keeps_lightness() && !mapping.nodata;
+    filter = std::make_shared<OuterFilter>("luma", std::move(filter), begin_luma, keeps_chroma);
+  }
   if (mapping.linear) around("light", begin_light);
   if (mapping.keep_hidden) around("hidden", begin_hidden);
   if (const auto& depth = mapping.depth)

@@ -21,12 +21,16 @@ class OuterFilter final : public Filter {
   using Begin = std::function<std::unique_ptr<Work>(const Filter& inner, const Shape& in,
                                                     const Place& place)>;
 
-  OuterFilter(std::string text, FilterPtr inner, Begin begin)
-      : text_(std::move(text)), inner_(std::move(inner)), begin_(std::move(begin)) {}
+  OuterFilter(std::string text, FilterPtr inner, Begin begin, bool keeps_chroma = false)
+      : text_(std::move(text)),
+        inner_(std::move(inner)),
+        begin_(std::move(begin)),
+        keeps_chroma_(keeps_chroma) {}
 
   std::string text() const override { return text_ + " of " + inner_->text(); }
   std::vector<Mask> masks() const override { return inner_->masks(); }
   bool keeps_lightness() const override { return inner_->keeps_lightness(); }
+  bool keeps_chroma() const override { return keeps_chroma_; }
   std::unique_ptr<Work> begin(const Shape& in, const Place& place) const override {
     return begin_(*inner_, in, place);
   }
@@ -43,6 +47,7 @@ class OuterFilter final : public Filter {
   const std::string text_;
   const FilterPtr inner_;
   const Begin begin_;
+  const bool keeps_chroma_;
 };
 
 /// A row of a result. The picture's rows begin at its left side, not at the first pixel that is

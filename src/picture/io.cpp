@@ -388,6 +388,23 @@ void PictureReader::check_replaced_by(const std::string& out) const {
                 lacks + "); write to another file");
 }
 
+std::shared_ptr<const jpeg::KeptChroma> PictureReader::chroma_for(const std::string& out,
+                                                                  const WriteOptions& options) {
+  if (format_for(out, options).id != FormatId::jpeg || header_.format != FormatId::jpeg ||
+      context_.is_damaged() || header_.channels != 3 || header_.orientation != 1 ||
+      options.quality || options.subsampling || options.needs_coefficients() ||
+      options.loader != Loader::automatic || context_.options().loader != Loader::automatic)
+    return nullptr;
+  const auto blocks = [](int side) { return std::int64_t{side + 7} / 8; };
+  const std::int64_t units = blocks(header_.width) * blocks(header_.height);
+  // A copy takes no more than the file, and units have a length each.
+  auto chroma = jpeg::chroma_of(
+      admitted_file(std::int64_t(file_bytes()) + units * std::int64_t(sizeof(std::uint16_t))),
+      std::size_t(units));
+  if (!chroma) file_held_ = std::int64_t(file_bytes());
+  return chroma;
+}
+
 Picture read_all(PictureReader& reader) {
   const Header& header = reader.header();
   Image image;
@@ -466,6 +483,10 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
   WriteOptions settings = is_jpeg ? jpeg_settings(shape, options) : options;
   if (format.id == FormatId::webp && shape.format == FormatId::webp && !settings.quality)
     settings.quality = shape.quality;
+  if (original && original->chroma) {
+    writer_ = jpeg::write_luma(*sink_, written_, original->chroma);
+    return;
+  }
   const std::string why = original ? why_coded_anew(shape, format, options) : "";
   if (!why.empty())
     warnings_.push_back(shown_out(path) + ": the whole picture is coded anew, because " + why +
@@ -497,7 +518,7 @@ PictureWriter::PreparedRows PictureWriter::prepare(PictureView<const std::byte> 
            [&](auto in, auto out) { convert_depth(in, depth, out, written_.depth); });
     depth = written_.depth;
   }
-  if (written_.channels > rows.channels)
+  if (written_.channels > shape_.channels)
     change(3, depth, [&](auto in, auto out) { repeat_grey(in, depth, out); });
   prepared.encoded = writer_->encode(rows, first);
   return prepared;

@@ -19,6 +19,10 @@
 
 namespace convfilt {
 
+namespace jpeg {
+struct KeptChroma;
+}
+
 /// A file whose rows come as it stores them.
 class PictureReader {
  public:
@@ -59,11 +63,18 @@ class PictureReader {
   std::span<const unsigned char> file() { return source_->whole(); }
   std::uint64_t file_bytes() const { return source_->size(); }
 
-  /// The same, admitted before they take memory. They count among held_bytes().
-  std::span<const unsigned char> admitted_file() {
-    file_held_ = std::int64_t(file_bytes());
-    return context_.whole(*source_);
+  /// The same, admitted before they take memory, with those that the caller takes beside. They
+  /// count among held_bytes().
+  std::span<const unsigned char> admitted_file(std::int64_t beside = 0) {
+    file_held_ = std::int64_t(file_bytes()) + beside;
+    context_.admit(file_held_);
+    return source_->whole();
   }
+
+  /// The chroma that a result of its luma alone keeps as it is coded; null where it cannot. Its
+  /// memory counts among held_bytes(). Call it before take_luma().
+  std::shared_ptr<const jpeg::KeptChroma> chroma_for(const std::string& out,
+                                                     const WriteOptions& options);
 
   /// Throws IoError that names the file.
   [[noreturn]] void fail(const std::string& why) const { context_.fail(why); }
@@ -118,10 +129,11 @@ void check_options(const WriteOptions& options);
 void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
                   bool in_place);
 
-/// The picture from which a result differs in some regions alone.
+/// The picture from which a result differs in some regions, or in luma, alone.
 struct Original {
   PictureReader& reader;  ///< must outlive the result's writer
   const std::vector<Region>& regions;
+  std::shared_ptr<const jpeg::KeptChroma> chroma{};  ///< of a result whose rows are luma
 };
 
 /// A file that is written by rows, and is there after finish() and commit().

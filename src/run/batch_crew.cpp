@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -13,7 +14,7 @@
 namespace convfilt {
 namespace {
 
-/// While one lane of a GPU decodes, another filters and encodes.
+/// While one lane of a GPU decodes, another walks over codes, filters and encodes.
 constexpr std::size_t kLanesOfDevice = 2;
 
 class BatchCrew : public Crew {
@@ -57,8 +58,17 @@ class BatchCrew : public Crew {
     constexpr int kThreadsPerDevice = 8;
     const int asked = batch_.convolver.request.threads;
     const int cores = (asked > 0 ? asked : machine_.cores) / int(gpus_.size());
-    const int threads = std::clamp(cores, 1, kThreadsPerDevice) / int(kLanesOfDevice);
-    return device_pictures(gpus_[lane / kLanesOfDevice], batch_, std::max(1, threads));
+    const std::size_t gpu = lane / kLanesOfDevice;
+    std::shared_ptr<SharedCodec> codec;
+    {
+      const std::lock_guard lock(making_codec_[gpu]);
+      std::shared_ptr<SharedCodec>& shared = codecs_[gpu];
+      if (!shared)
+        shared = std::make_shared<SharedCodec>(gpus_[gpu],
+                                               std::clamp(cores, 1, kThreadsPerDevice));
+      codec = shared;
+    }
+    return device_pictures(gpus_[gpu], batch_, std::move(codec));
   }
 
   std::string decoders() override { return gpus_.empty() ? "" : DeviceJpeg::decoders(); }
@@ -81,12 +91,16 @@ class BatchCrew : public Crew {
     }
     gpus_ = device_ordinals(devices, machine_);
     DeviceJpeg::keep_to(decoders_for(gpus_, machine_));
+    codecs_.resize(gpus_.size());
+    making_codec_ = std::vector<std::mutex>(gpus_.size());
   }
 
   const Batch& batch_;
   const Machine machine_;
   ConvolverOptions options_;
   std::vector<int> gpus_;  ///< CUDA devices that decode and encode, too
+  std::vector<std::shared_ptr<SharedCodec>> codecs_;  ///< of each; null until a lane is made
+  std::vector<std::mutex> making_codec_;
   std::atomic<int> lanes_{0};
 };
 

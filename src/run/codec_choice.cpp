@@ -44,9 +44,10 @@ std::string gpu_codec_refuses(const Batch& batch) {
   return "";
 }
 
-std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write) {
+std::int64_t bytes_for_gpu(const JobSource& jobs, const WriteOptions& write) {
   std::int64_t bytes = 0;
-  for (const Job& job : jobs) {
+  for (std::size_t i = 0; i < jobs.count; ++i) {
+    const Job job = jobs.job(i);
     if (!stays_jpeg(job, write)) continue;
     if (const std::optional<FileStamp> stamp = stamp_of(job.in)) bytes += std::int64_t(stamp->size);
   }
@@ -71,9 +72,7 @@ CodecAnswer automatic_codec(const Batch& batch, const BatchPlan& plan, const Mac
   question.refusal = gpu_codec_refuses(batch);
   if (batch.resume) question.begun = codec_begun(settings_of_journal(batch), batch);
   question.is_shard = batch.shard.count > 1;
-  std::vector<Job> jobs;
-  for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
-  question.bytes = bytes_for_gpu(jobs, batch.write);
+  question.bytes = bytes_for_gpu(plan.jobs_to_filter(), batch.write);
   return automatic_codec(question, machine);
 }
 

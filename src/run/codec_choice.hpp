@@ -19,7 +19,7 @@ std::string gpu_codec_missing(const Machine& machine);
 std::string gpu_codec_refuses(const Batch& batch);
 
 /// Bytes of the jobs' files that a GPU would read: JPEGs, by their names, that become JPEGs.
-std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write);
+std::int64_t bytes_for_gpu(const JobSource& jobs, const WriteOptions& write);
 
 /// The facts that decide by default.
 struct CodecQuestion {

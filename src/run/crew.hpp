@@ -63,6 +63,7 @@ struct DeviceResult {
   StageTimes ms;
   std::string strategy;
   std::exception_ptr failure;  ///< what was thrown for this picture alone; mostly null
+  std::string why_cpu;         ///< why it is none for a GPU; empty where it is, or nobody knows
 };
 
 /// A GPU with codecs. One thread at a time uses it; several may make one each.

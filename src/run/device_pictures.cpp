@@ -8,7 +8,6 @@
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/filter/resident.hpp"
-#include "src/picture/codecs/jpeg/device.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
 
 namespace convfilt {
@@ -39,21 +38,26 @@ PictureView<std::byte> view_at(std::byte* memory, const Shape& shape) {
 }
 
 /// Host memory that a picture takes: the file that goes in and the one that comes back, both of
-/// which the library holds once more. Half a byte for each pixel is a file of high quality.
+/// which the library holds once more, and the codes of the former. Half a byte for each pixel is a
+/// file of high quality.
 std::int64_t host_bytes_of(PictureReader& reader) {
   const Header& header = reader.header();
   const auto in = std::int64_t(reader.file_bytes());
   const std::int64_t out = std::max(in, std::int64_t{header.width} * header.height / 2);
-  return 2 * (in + out);
+  return 3 * in + 2 * out;
 }
+
+constexpr const char* kNotPlain = "it is no plain JPEG of one scan, or damaged";
 
 class DevicePictures : public BatchDevice {
  public:
-  DevicePictures(int ordinal, const ConvolverOptions& options, FilterPtr filter, int threads)
+  DevicePictures(int ordinal, const ConvolverOptions& options, FilterPtr filter,
+                 std::shared_ptr<SharedCodec> codec)
       : name_("cuda:" + std::to_string(ordinal)),
         queue_(ordinal),
         filter_(on(name_, options), std::move(filter), queue_),
-        codec_(ordinal, threads) {}
+        walker_(huffman::make_walker(ordinal)),
+        shared_(std::move(codec)) {}
 
   std::string name() const override { return name_; }
 
@@ -64,7 +68,9 @@ class DevicePictures : public BatchDevice {
       // Fewer pictures at a time shall not find the memory of many taken.
       filter_.release();
       queue_.release();
-      codec_.release();
+      walker_->release();
+      const std::scoped_lock lock(shared_->decodes, shared_->encodes);
+      shared_->codec.release();
       throw;
     }
   }
@@ -99,16 +105,20 @@ class DevicePictures : public BatchDevice {
     queue_.synchronize();
     const double filter_ms = ms_since(start) * share;
 
-    start = Clock::now();
     std::vector<DeviceJpeg::Output> outputs;
     for (const Placed& picture : done) {
       const Passage& passage = *pictures[picture.number];
       const WriteOptions settings = jpeg_settings(passage.reader->header(), passage.batch.write);
       outputs.push_back({picture.out, std::max(1, *settings.quality), *settings.subsampling});
     }
-    std::vector<std::vector<unsigned char>> files = codec_.encode(outputs, queue_.stream());
-    // Where the device failed meanwhile, none of this counts.
-    queue_.synchronize();
+    std::vector<std::vector<unsigned char>> files;
+    {
+      const std::lock_guard lock(shared_->encodes);
+      start = Clock::now();
+      files = shared_->codec.encode(outputs, queue_.stream());
+      // Where the device failed meanwhile, none of this counts.
+      queue_.synchronize();
+    }
     const double encode_ms = ms_since(start) * share;
     for (std::size_t i = 0; i < done.size(); ++i) {
       DeviceResult& result = results[done[i].number];
@@ -119,15 +129,38 @@ class DevicePictures : public BatchDevice {
     return results;
   }
 
+  /// Walks over the codes of each picture once, and says of those that have damage that they are
+  /// none for a GPU.
+  void find_damage(std::span<const PassagePtr> pictures, std::vector<DeviceResult>& results) {
+    std::vector<const huffman::Scan*> scans;
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      if (!pictures[i]->codes) continue;
+      scans.push_back(pictures[i]->codes.get());
+      numbers.push_back(i);
+    }
+    const std::vector<bool> hold = walker_->hold(scans);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      Passage& passage = *pictures[numbers[k]];
+      if (!hold[k] && !jpeg::is_plain(passage.reader->file()))
+        results[numbers[k]].why_cpu = kNotPlain;
+      else
+        passage.codes.reset();
+    }
+  }
+
   /// Those that could be decoded, each with room for its result.
   std::vector<Placed> decode(std::span<const PassagePtr> pictures,
                              std::vector<DeviceResult>& results) {
-    const Clock::time_point start = Clock::now();
+    Clock::time_point start = Clock::now();
+    find_damage(pictures, results);
+    double ms = ms_since(start);
     std::vector<Placed> placed;
     std::vector<std::size_t> places;
     std::vector<Shape> shapes;
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < pictures.size(); ++i) {
+      if (!results[i].why_cpu.empty()) continue;
       const Shape in = upright_shape(pictures[i]->reader->header());
       try {
         results[i].shape = filter_.result_of(in);
@@ -149,26 +182,34 @@ class DevicePictures : public BatchDevice {
       PictureReader& reader = *pictures[picture.number]->reader;
       inputs.push_back({reader.file(), reader.header().orientation, picture.in});
     }
-    const std::vector<bool> could = codec_.decode(inputs, queue_.stream());
-    queue_.synchronize();
+    std::vector<bool> could;
+    {
+      const std::lock_guard lock(shared_->decodes);
+      start = Clock::now();
+      could = shared_->codec.decode(inputs, queue_.stream());
+      queue_.synchronize();
+      ms += ms_since(start);
+    }
     std::vector<Placed> decoded;
     for (std::size_t i = 0; i < placed.size(); ++i)
       if (could[i]) decoded.push_back(placed[i]);
-    const double ms = ms_since(start) / double(pictures.size());
-    for (DeviceResult& result : results) result.ms.decode = ms;
+    for (DeviceResult& result : results) result.ms.decode = ms / double(pictures.size());
     return decoded;
   }
 
   std::string name_;
   DeviceQueue queue_;
   ResidentFilter filter_;
-  DeviceJpeg codec_;
+  std::unique_ptr<huffman::ScanWalker> walker_;
+  std::shared_ptr<SharedCodec> shared_;
 };
 
 }  // namespace
 
-std::unique_ptr<BatchDevice> device_pictures(int ordinal, const Batch& batch, int threads) {
-  return std::make_unique<DevicePictures>(ordinal, batch.convolver, batch.filter, threads);
+std::unique_ptr<BatchDevice> device_pictures(int ordinal, const Batch& batch,
+                                             std::shared_ptr<SharedCodec> codec) {
+  return std::make_unique<DevicePictures>(ordinal, batch.convolver, batch.filter,
+                                          std::move(codec));
 }
 
 bool stays_jpeg(const Job& job, const WriteOptions& write) {
@@ -197,7 +238,8 @@ bool open_for_device(Passage& passage) {
     return refuse("for a GPU it takes more memory than --max-memory allows");
   passage.admission.admit(passage, memory, true);
   // A GPU's codec decodes damaged data without a word; the CPU's says what is wrong with them.
-  if (!jpeg::is_plain(reader->file())) return refuse("it is no plain JPEG of one scan, or damaged");
+  passage.codes = jpeg::codes_of_plain(reader->file());
+  if (!passage.codes) return refuse(kNotPlain);
   passage.reader = std::move(reader);
   passage.outcome.report.ms.decode = ms_since(start);
   return true;

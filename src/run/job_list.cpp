@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -19,6 +18,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/splitmix.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 
@@ -60,7 +60,7 @@ void take_file(const std::string& path, const std::string& name, JobList& list) 
   else if (fs::exists(status) && !fs::is_regular_file(status))
     refuse("it is a pipe or a device; filter it alone, into one file");
   else
-    list.jobs.push_back({path, name, {}});
+    list.jobs.add(path, name);
 }
 
 /// Walks a folder that the command names.
@@ -192,8 +192,8 @@ std::string replaced(std::string text, const std::string& word, const std::strin
   return text;
 }
 
-std::string result_of(const Job& job, const Selection& selection) {
-  const fs::path name(job.name);
+std::string result_of(const fs::path& name, std::optional<int> page, const Selection& selection) {
+  if (selection.is_one) return selection.out;
   std::string extension = name.extension().string();
   if (!selection.format.empty())
     extension = (selection.format.starts_with('.') ? "" : ".") + selection.format;
@@ -208,7 +208,7 @@ std::string result_of(const Job& job, const Selection& selection) {
       result += extension;
       at += 5;
     } else if (pattern.compare(at, kPage.size(), kPage) == 0) {
-      result += std::to_string(job.page.value_or(0));
+      result += std::to_string(page.value_or(0));
       at += kPage.size();
     } else {
       result += pattern[at++];
@@ -231,24 +231,6 @@ void check_name(const std::string& pattern) {
                      " has a '/'; results mirror the folders of their inputs");
 }
 
-/// Makes a job of each page of a file, or of the one that `read` names. If a file cannot be opened,
-/// reading its first page will say so.
-void split_into_pages(const ReadOptions& read, std::vector<Job>& jobs) {
-  std::vector<Job> pages;
-  for (const Job& job : jobs) {
-    int first = read.page.value_or(0), end = first + 1;
-    try {
-      if (!read.page) end = PictureReader(job.in, read).header().pages;
-    } catch (const std::exception&) {
-    }
-    for (int page = first; page < end; ++page) {
-      pages.push_back(job);
-      pages.back().page = page;
-    }
-  }
-  jobs = std::move(pages);
-}
-
 /// Whether journals and temporary files have such names; some file systems take capitals for small
 /// letters.
 bool is_own_name(const fs::path& name) {
@@ -256,50 +238,130 @@ bool is_own_name(const fs::path& name) {
   return ::strncasecmp(name.c_str(), kOwn.data(), kOwn.size()) == 0;
 }
 
-/// Throws UsageError where two results are one file, a result is the input of a job, or its name is
-/// one that journals have.
-void check_results(const JobList& list, const Selection& selection) {
-  // Results may be links that are there already, and lead to each other.
-  const auto place_of = [](const std::string& result) {
+/// Where results will lie, links followed: some are links that are there already, and lead to each
+/// other. Mostly the next one lies in the folder of the last.
+class Places {
+ public:
+  std::string of(const std::string& result) try {
     std::error_code error;
-    try {
+    if (fs::is_symlink(result, error))
       return fs::weakly_canonical(fs::absolute(resolve_output(result).path), error).string();
-    } catch (const IoError&) {
-      return result;  // writing it will say what is wrong
+    if (const std::string folder = folder_of(result); folder != folder_) {
+      folder_ = folder;
+      real_ = fs::weakly_canonical(fs::absolute(folder), error);
+      if (error) real_ = folder;
     }
-  };
-  std::map<std::string, const Job*> by_result;
-  for (const Job& job : list.jobs) {
-    const std::string place = place_of(job.out);
+    return (real_ / fs::path(result).filename()).string();
+  } catch (const IoError&) {
+    return result;  // writing it will say what is wrong
+  }
+
+ private:
+  std::string folder_;
+  fs::path real_;
+};
+
+/// Throws UsageError where two results are one file, or a result has a name that journals have. A
+/// list may have many millions of names, so it keeps just a hash of each place.
+void check_places(const Jobs& jobs, const Selection& selection) {
+  Places places;
+  std::vector<std::pair<std::uint64_t, std::size_t>> hashes;
+  hashes.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Job job = jobs[i];
+    const std::string place = places.of(job.out);
     const fs::path below = fs::path(job.out).lexically_relative(selection.out);
     if (std::ranges::any_of(below, is_own_name) || is_own_name(fs::path(place).filename()))
       throw UsageError("the result of " + quoted_name(job.in) + " would be " +
                        quoted_name(job.out) +
                        ", and names that begin with .convfilt- are those of journals; --name gives "
                        "results other names");
-    const auto [other, is_new] = by_result.emplace(place, &job);
-    if (!is_new)
-      throw UsageError(quoted_name(other->second->in) + " and " + quoted_name(job.in) +
-                       " would both become " + quoted_name(job.out) +
-                       "; filter them into folders of their own");
+    hashes.emplace_back(stable_hash(place), i);
   }
-  std::map<FileId, const Job*> by_input;
+  std::ranges::sort(hashes);
+  std::size_t first = jobs.size(), other = 0;  // the first job whose place another one has
+  for (std::size_t k = 1; k < hashes.size(); ++k)
+    if (hashes[k - 1].first == hashes[k].first && hashes[k].second < first &&
+        places.of(jobs[hashes[k - 1].second].out) == places.of(jobs[hashes[k].second].out))
+      first = hashes[k].second, other = hashes[k - 1].second;
+  if (first < jobs.size())
+    throw UsageError(quoted_name(jobs[other].in) + " and " + quoted_name(jobs[first].in) +
+                     " would both become " + quoted_name(jobs[first].out) +
+                     "; filter them into folders of their own");
+}
+
+/// Throws UsageError where a result is the input of a job.
+void check_inputs_stay(const Jobs& jobs, const Selection& selection) {
+  std::vector<std::pair<FileId, std::size_t>> results;  // that are there
   FileId id;
-  for (const Job& job : list.jobs)
-    if (file_id(job.in, &id)) by_input.emplace(id, &job);
-  for (const Job& job : list.jobs) {
-    if (!file_id(job.out, &id)) continue;
-    const auto input = by_input.find(id);
-    if (input == by_input.end() || (selection.in_place && input->second == &job)) continue;
-    throw UsageError(quoted_name(job.out) + " would replace the input " +
-                     quoted_name(input->second->in) +
-                     (input->second == &job ? "; --in-place allows it, --name gives results names "
-                                              "of their own"
-                                            : ", which is another picture's; name another OUT"));
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (file_id(jobs[i].out, &id)) results.emplace_back(id, i);
+  std::ranges::sort(results);
+  for (std::size_t i = 0; i < jobs.size() && !results.empty(); ++i) {
+    if (!file_id(jobs[i].in, &id)) continue;
+    for (auto result = std::ranges::lower_bound(results, std::pair(id, std::size_t{0}));
+         result != results.end() && result->first == id; ++result) {
+      const bool is_own = result->second == i;
+      if (selection.in_place && is_own) continue;
+      throw UsageError(quoted_name(jobs[result->second].out) + " would replace the input " +
+                       quoted_name(jobs[i].in) +
+                       (is_own ? "; --in-place allows it, --name gives results names of their own"
+                               : ", which is another picture's; name another OUT"));
+    }
   }
 }
 
 }  // namespace
+
+Job Jobs::operator[](std::size_t number) const {
+  const Entry& entry = entries_[number];
+  std::optional<int> page;
+  std::string name = entry.name;
+  if (entry.page >= 0) {
+    page = entry.page;
+    name.resize(name.rfind('#'));
+  }
+  const std::string& beginning = beginnings_[entry.beginning];
+  return {entry.ends_with_name ? beginning + name : beginning, entry.name,
+          result_of(name, page, selection_), page};
+}
+
+bool Jobs::contains(const std::string& name) const {
+  return std::ranges::binary_search(entries_, name, {}, &Entry::name);
+}
+
+void Jobs::add(const std::string& in, const std::string& name) {
+  const bool ends_with_name = in.ends_with(name);
+  const std::string beginning = ends_with_name ? in.substr(0, in.size() - name.size()) : in;
+  if (beginnings_.empty() || beginnings_.back() != beginning) beginnings_.push_back(beginning);
+  entries_.push_back({name, std::uint32_t(beginnings_.size() - 1), ends_with_name});
+}
+
+void Jobs::split_into_pages(const ReadOptions& read) {
+  std::vector<Entry> pages;
+  for (std::size_t i = 0; i < size(); ++i) {
+    int first = read.page.value_or(0), end = first + 1;
+    try {
+      if (!read.page) end = PictureReader((*this)[i].in, read).header().pages;
+    } catch (const std::exception&) {
+    }
+    for (int page = first; page < end; ++page) {
+      pages.push_back(entries_[i]);
+      pages.back().name += "#" + std::to_string(page);
+      pages.back().page = page;
+    }
+  }
+  entries_ = std::move(pages);
+}
+
+void Jobs::sort() {
+  std::ranges::sort(entries_, {}, &Entry::name);
+}
+
+void Jobs::keep(const Shard& shard) {
+  std::erase_if(entries_, [&](const Entry& entry) { return !shard.takes(entry.name); });
+  entries_.shrink_to_fit();
+}
 
 bool lies_in(const std::string& path, const std::string& folder) {
   std::error_code error;
@@ -314,9 +376,10 @@ bool lies_in(const std::string& path, const std::string& folder) {
 JobList list_jobs(const Selection& selection, const std::set<std::string>& results,
                   const ReadOptions& read) {
   JobList list;
+  list.jobs = Jobs(selection);
   if (selection.is_one) {
     const std::string& in = selection.inputs.front();
-    list.jobs = {{in, fs::path(in).filename().string(), selection.out}};
+    list.jobs.add(in, fs::path(in).filename().string());
     return list;
   }
   check_name(selection.name);
@@ -333,15 +396,11 @@ JobList list_jobs(const Selection& selection, const std::set<std::string>& resul
   if (!selection.files_from.empty())
     for (const std::string& path : names_in(selection.files_from, selection.nul))
       take_file(path, name_of_listed(path), list);
-  if (selection.name.find(kPage) != selection.name.npos) split_into_pages(read, list.jobs);
-  for (Job& job : list.jobs) {
-    job.out = result_of(job, selection);
-    if (job.page) job.name += "#" + std::to_string(*job.page);
-  }
-  std::sort(list.jobs.begin(), list.jobs.end(),
-            [](const Job& a, const Job& b) { return a.name < b.name; });
+  if (selection.name.find(kPage) != selection.name.npos) list.jobs.split_into_pages(read);
+  list.jobs.sort();
   std::ranges::sort(list.passed);
-  check_results(list, selection);
+  check_places(list.jobs, selection);
+  check_inputs_stay(list.jobs, selection);
   return list;
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/picture/codec.hpp"
+#include "src/run/shard.hpp"
 
 namespace convfilt {
 
@@ -34,6 +37,48 @@ struct Job {
   std::optional<int> page{};  ///< of the input, where each page has its own result
 };
 
+/// Many jobs. It keeps their names alone, with 40 bytes beside each, and makes a job when it is
+/// asked for one.
+class Jobs {
+ public:
+  explicit Jobs(Selection selection = {}) : selection_(std::move(selection)) {}
+
+  std::size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  const std::string& name(std::size_t number) const { return entries_[number].name; }
+  Job operator[](std::size_t number) const;
+  bool contains(const std::string& name) const;  ///< after sort()
+
+  void add(const std::string& in, const std::string& name);
+  /// Makes a job of each page of a file, or of the one that `read` names. If a file cannot be
+  /// opened, reading its first page will say so.
+  void split_into_pages(const ReadOptions& read);
+  void sort();
+  void keep(const Shard& shard);
+
+ private:
+  struct Entry {
+    std::string name;
+    std::uint32_t beginning : 31, ends_with_name : 1;  ///< of its path
+    int page = -1;                                     ///< none
+  };
+
+  Selection selection_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> beginnings_;  ///< of paths
+};
+
+/// Jobs, each made when its turn comes.
+struct JobSource {
+  JobSource(std::size_t number, std::function<Job(std::size_t)> make)
+      : count(number), job(std::move(make)) {}
+  JobSource(std::vector<Job> jobs)
+      : count(jobs.size()), job([made = std::move(jobs)](std::size_t i) { return made[i]; }) {}
+
+  std::size_t count;
+  std::function<Job(std::size_t)> job;
+};
+
 /// An input that is neither a regular file nor a folder.
 struct RefusedInput {
   std::string in;    ///< a path
@@ -47,7 +92,7 @@ struct UnreadFolder {
 };
 
 struct JobList {
-  std::vector<Job> jobs;             ///< in the order of their names
+  Jobs jobs;                         ///< in the order of their names
   std::int64_t other_files = 0;      ///< in folders, passed over as no pictures by their names
   std::vector<std::string> passed;   ///< pictures in folders, passed over as of no format by their
                                      ///< names; in order

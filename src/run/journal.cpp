@@ -118,51 +118,32 @@ bool read_title(const std::vector<std::string>& fields, JournalContents& content
   return number_in(fields[1], &contents.shard.index) && number_in(fields[2], &contents.shard.count);
 }
 
-/// Forgets what earlier lines say of a picture.
-void forget(JournalContents& contents, const std::string& name) {
-  contents.done.erase(name);
-  contents.kept.erase(name);
-  contents.failed.erase(name);
-}
-
-/// Names that are gone, each with how many were planned before.
-using Gone = std::unordered_map<std::string, std::size_t>;
-
-/// Removes what was planned before it was gone, all at once: one by one takes quadratic time.
-void remove(const Gone& gone, std::vector<std::string>& planned) {
-  if (gone.empty()) return;
-  std::vector<std::string> left;
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    const auto found = gone.find(planned[i]);
-    if (found == gone.end() || i >= found->second) left.push_back(std::move(planned[i]));
-  }
-  planned = std::move(left);
-}
-
-bool read_entry(const std::vector<std::string>& fields, JournalContents& contents, Gone& gone,
+bool read_entry(const std::vector<std::string>& fields, JournalContents& contents,
                 std::string& end_hash) {
   if (fields.empty()) return false;
   const std::string& kind = fields[0];
   if (kind == "plan" && fields.size() == 2) {
-    contents.planned.push_back(fields[1]);
+    contents.pictures[fields[1]].is_planned = true;
   } else if ((kind == "done" || kind == "kept") && fields.size() == 7) {
-    DoneEntry entry{fields[5], fields[6], {}, {}};
-    if (!number_in(fields[1], &entry.in.size) || !number_in(fields[2], &entry.in.modified) ||
-        !number_in(fields[3], &entry.out.size) || !number_in(fields[4], &entry.out.modified))
+    FileStamp in, out;
+    if (!number_in(fields[1], &in.size) || !number_in(fields[2], &in.modified) ||
+        !number_in(fields[3], &out.size) || !number_in(fields[4], &out.modified))
       return false;
-    forget(contents, entry.name);
-    if (kind == "done" && entry.result != entry.name) contents.renamed[entry.result] = entry.out;
-    (kind == "done" ? contents.done : contents.kept)[entry.name] = std::move(entry);
+    const std::string &name = fields[5], &result = fields[6];
+    const bool is_renamed = result != name;
+    if (kind == "done" && is_renamed) contents.renamed[result] = out;
+    Record& record = contents.pictures[name];
+    record = {kind == "done" ? RecordState::done : RecordState::kept, record.is_planned,
+              is_renamed ? result : "", in, out};
   } else if (kind == "renamed" && fields.size() == 4) {
     FileStamp stamp;
     if (!number_in(fields[1], &stamp.size) || !number_in(fields[2], &stamp.modified)) return false;
     contents.renamed[fields[3]] = stamp;
   } else if (kind == "failed" && fields.size() == 3) {
-    forget(contents, fields[1]);
-    contents.failed[fields[1]] = fields[2];
+    Record& record = contents.pictures[fields[1]];
+    record = {RecordState::failed, record.is_planned, fields[2]};
   } else if (kind == "gone" && fields.size() == 2) {
-    gone[fields[1]] = contents.planned.size();
-    forget(contents, fields[1]);
+    contents.pictures.erase(fields[1]);
   } else if (kind == "decoders" && fields.size() == 2) {
     contents.decoders = fields[1];
   } else if (kind == "end" && fields.size() == 2) {
@@ -255,8 +236,11 @@ JournalContents done_before(const std::string& path, const std::string& settings
     if (!is_begun(path)) return before;
     JournalContents contents = read_journal(path);
     before.renamed = std::move(contents.renamed);
-    if (hash_in(contents.settings) == hash_in(settings) && contents.decoders.empty())
-      before.done = std::move(contents.done);
+    if (hash_in(contents.settings) != hash_in(settings) || !contents.decoders.empty())
+      return before;
+    before.pictures = std::move(contents.pictures);
+    std::erase_if(before.pictures,
+                  [](const auto& each) { return each.second.state != RecordState::done; });
   } catch (const IoError&) {
     // It is none of convfilt's, or cannot be read.
   }
@@ -269,10 +253,18 @@ bool is_there(const std::string& folder, const std::string& result, const FileSt
   return stamp_of((std::filesystem::path(folder) / result).string()) == stamp;
 }
 
-const DoneEntry* JournalContents::result_of(const std::string& name) const {
-  for (const auto* entries : {&done, &kept})
-    if (const auto entry = entries->find(name); entry != entries->end()) return &entry->second;
-  return nullptr;
+std::optional<DoneEntry> JournalContents::done(const std::string& name) const {
+  const auto found = pictures.find(name);
+  return found != pictures.end() && found->second.state == RecordState::done ? result_of(name)
+                                                                             : std::nullopt;
+}
+
+std::optional<DoneEntry> JournalContents::result_of(const std::string& name) const {
+  const auto found = pictures.find(name);
+  if (found == pictures.end()) return std::nullopt;
+  const auto& [state, is_planned, text, in, out] = found->second;
+  if (state != RecordState::done && state != RecordState::kept) return std::nullopt;
+  return DoneEntry{name, text.empty() ? name : text, in, out};
 }
 
 std::string journal_name(const Shard& shard) {
@@ -359,11 +351,9 @@ JournalContents read_journal(const std::string& path, bool title_alone) {
   if (!read_title(fields_of(line), contents))
     fail(path, "was not written by this version of convfilt; move it away");
   if (title_alone) return contents;
-  Gone gone;
   std::string end_hash;
   while (lines.next(line))
-    if (!read_entry(fields_of(line), contents, gone, end_hash)) ++contents.bad_lines;
-  remove(gone, contents.planned);
+    if (!read_entry(fields_of(line), contents, end_hash)) ++contents.bad_lines;
   contents.has_changed = contents.has_ended && end_hash != hex(contents.hash());
   return contents;
 }
@@ -372,10 +362,12 @@ std::uint64_t JournalContents::hash() const {
   std::vector<std::uint64_t> lines;
   const auto add = [&](const std::string& line) { lines.push_back(stable_hash(line)); };
   add("decoders " + escaped(decoders));
-  for (const std::string& name : planned) add("plan " + escaped(name));
-  for (const auto& [name, entry] : done) add(result_line("done", entry));
-  for (const auto& [name, entry] : kept) add(result_line("kept", entry));
-  for (const auto& [name, why] : failed) add(failed_line(name, why));
+  for (const auto& [name, record] : pictures) {
+    if (record.is_planned) add("plan " + escaped(name));
+    if (record.state == RecordState::failed) add(failed_line(name, record.text));
+    if (const auto entry = result_of(name))
+      add(result_line(record.state == RecordState::done ? "done" : "kept", *entry));
+  }
   for (const auto& [result, stamp] : renamed) add(renamed_line(result, stamp));
   // Neither their order matters, nor that one comes twice.
   std::ranges::sort(lines);
@@ -421,7 +413,7 @@ void Journal::begin(const std::string& folder, const Shard& shard, const std::st
     fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
   before_.shard = shard;
   before_.settings = settings;
-  before_.planned.clear();
+  for (auto& [name, record] : before_.pictures) record.is_planned = false;
   add(title_line(shard, settings));
   if (earlier.empty())
     for (const auto& [result, stamp] : before_.renamed)
@@ -482,6 +474,7 @@ void Journal::decoders(const std::string& kind) {
 }
 
 void Journal::end() {
+  before_ = {};
   add(with_hash("end " + hex(read_journal(path_).hash())));
 }
 

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,15 +37,23 @@ inline std::string_view hash_in(std::string_view settings) {
   return settings.substr(0, settings.find(' '));
 }
 
+/// How a picture has ended, as far as a journal tells. One that was kept was not made by the
+/// journal's settings, as far as known.
+enum class RecordState : unsigned char { open, done, kept, failed };
+
+/// What a journal says of a picture. There may be many millions.
+struct Record {
+  RecordState state = RecordState::open;
+  bool is_planned = false;
+  std::string text{};  ///< why it failed; else its result, empty where that has the picture's name
+  FileStamp in{}, out{};
+};
+
 /// The contents of one journal.
 struct JournalContents {
   Shard shard;
-  std::string settings;                             ///< what the results were made by; see Journal
-  std::vector<std::string> planned;                 ///< names
-  std::unordered_map<std::string, DoneEntry> done;  ///< by name; the latest line counts
-  std::unordered_map<std::string, DoneEntry> kept;  ///< not made by these settings, as far as known
-  std::unordered_map<std::string, std::string>
-      failed;  ///< why, by name; a later success removes it
+  std::string settings;                              ///< what the results were made by; see Journal
+  std::unordered_map<std::string, Record> pictures;  ///< by name; the latest line counts
   std::unordered_map<std::string, FileStamp>
       renamed;                 ///< results, of earlier runs, too, with names not their inputs'
   std::string decoders;        ///< the kind of GPUs' decoders; empty where none was used
@@ -52,8 +61,10 @@ struct JournalContents {
   bool has_changed = false;    ///< whether it has, and the lines say something else than then
   std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
 
-  /// The entry of a picture that was done or kept; null for any other.
-  const DoneEntry* result_of(const std::string& name) const;
+  /// The entry of a picture that was done; nothing for any other.
+  std::optional<DoneEntry> done(const std::string& name) const;
+  /// The same, but for one that was kept, too.
+  std::optional<DoneEntry> result_of(const std::string& name) const;
 
   /// The same for any two journals that say the same of every picture.
   std::uint64_t hash() const;
@@ -119,6 +130,7 @@ class Journal {
   void gone(const std::string& name);  ///< it is asked for no more
   /// A result of an earlier run, or of another shard.
   void renamed(const std::string& result, const FileStamp& stamp);
+  /// Forgets what was before, since it reads the whole file again.
   void end();
 
  private:

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
+#include <optional>
+#include <unordered_map>
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
@@ -12,6 +13,19 @@
 namespace convfilt {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// In order, as folders have their files.
+std::vector<const std::string*> names_in(const JournalContents& contents) {
+  std::vector<const std::string*> names;
+  names.reserve(contents.pictures.size());
+  for (const auto& [name, record] : contents.pictures) names.push_back(&name);
+  std::ranges::sort(names, {}, [](const std::string* name) -> const std::string& { return *name; });
+  return names;
+}
+
+}  // namespace
 
 MergeReport merge_journals(const std::string& folder) {
   std::map<int, JournalContents> journals;  // by the shard's index
@@ -56,11 +70,14 @@ MergeReport merge_journals(const std::string& folder) {
 
   MergeReport report;
   const int count = journals.empty() ? shards.front().count : journals.begin()->second.shard.count;
-  std::set<std::string> done;
-  std::vector<DoneEntry> entries, kept;
-  std::set<std::string> results;
-  std::map<std::string, FileStamp> renamed;
-  std::vector<std::string> planned;
+  // Each name is that of one shard, so only names that are not their journal's are looked for in
+  // the others.
+  const auto is_done_before = [&](int shard, const std::string& name) {
+    return std::ranges::any_of(journals, [&](const auto& other) {
+      return other.first != shard && (other.first < shard || other.second.shard.takes(name)) &&
+             other.second.done(name);
+    });
+  };
   for (int i = 1; i <= count; ++i) {
     const auto found = journals.find(i);
     if (found == journals.end()) {
@@ -71,24 +88,20 @@ MergeReport merge_journals(const std::string& folder) {
     report.bad_lines += contents.bad_lines;
     if (!contents.has_ended) report.unfinished_shards.push_back({i, count});
     if (contents.has_changed) report.changed_shards.push_back({i, count});
-    for (const auto& [name, entry] : contents.done) {
-      if (!done.insert(name).second) report.twice.push_back(name);
-      entries.push_back(entry);
-      results.insert(entry.result);
-    }
-    renamed.insert(contents.renamed.begin(), contents.renamed.end());
-    for (const auto& [name, entry] : contents.kept) kept.push_back(entry);
-    for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
-    for (const std::string& name : std::set(contents.planned.begin(), contents.planned.end())) {
-      const DoneEntry* entry = contents.result_of(name);
-      if (entry && is_there(folder, entry->result, entry->out)) {
-        if (contents.kept.contains(name))
-          report.kept.push_back(name);
-        else
-          ++report.done;
-      } else if (!contents.failed.contains(name))
-        report.missing.push_back(name);
-      planned.push_back(name);
+    for (const std::string* name : names_in(contents)) {
+      const Record& record = contents.pictures.at(*name);
+      if (record.state == RecordState::done && !contents.shard.takes(*name) &&
+          is_done_before(i, *name))
+        report.twice.push_back(*name);
+      if (record.state == RecordState::failed) report.failed.emplace_back(*name, record.text);
+      if (!record.is_planned || record.state == RecordState::failed) continue;
+      const std::optional<DoneEntry> entry = contents.result_of(*name);
+      if (!entry || !is_there(folder, entry->result, entry->out))
+        report.missing.push_back(*name);
+      else if (record.state == RecordState::kept)
+        report.kept.push_back(*name);
+      else
+        ++report.done;
     }
   }
   std::sort(report.missing.begin(), report.missing.end());
@@ -100,12 +113,21 @@ MergeReport merge_journals(const std::string& folder) {
   if (!report.is_whole() || is_joined) return report;
   {
     Journal joined(folder, {}, journals.begin()->second.settings, false);
-    joined.plan(planned);
     if (!decoders.empty()) joined.decoders(decoders);
-    for (const DoneEntry& entry : entries) joined.done(entry);
-    for (const DoneEntry& entry : kept) joined.kept(entry);
-    for (const auto& [result, stamp] : renamed)
-      if (!results.contains(result)) joined.renamed(result, stamp);
+    std::unordered_map<std::string, FileStamp> renamed;
+    for (auto& [index, contents] : journals) renamed.merge(contents.renamed);
+    for (auto& [index, contents] : journals) {
+      for (const std::string* name : names_in(contents)) {
+        const Record& record = contents.pictures.at(*name);
+        if (record.is_planned) joined.plan({*name});
+        const std::optional<DoneEntry> entry = contents.result_of(*name);
+        if (!entry) continue;
+        record.state == RecordState::done ? joined.done(*entry) : joined.kept(*entry);
+        if (record.state == RecordState::done) renamed.erase(entry->result);
+      }
+      contents = {};  // the joined journal will be read to its end
+    }
+    for (const auto& [result, stamp] : renamed) joined.renamed(result, stamp);
     joined.end();
   }
   std::error_code error;

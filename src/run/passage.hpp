@@ -6,9 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/backend/host/arena.hpp"
+#include "kernels/huffman/walk.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/picture/io.hpp"
 #include "src/run/batch.hpp"
@@ -48,14 +50,19 @@ struct FileReport {
 
 enum class Outcome { filtered, skipped, failed, not_begun };
 
-/// The outcome of a picture, and its details.
-struct PictureOutcome {
-  const Job* job = nullptr;
+/// How a picture has ended.
+struct Ending {
+  std::size_t number = 0;  ///< of the job
   Outcome outcome = Outcome::filtered;
-  std::string reason;          ///< why it was not filtered
-  std::exception_ptr failure;  ///< what was thrown for it; null where nothing was
-  FileReport report;           ///< if it was filtered
-  FileStamp in, out;           ///< the input's before it is read, and the result's
+  std::string reason{};          ///< why it was not filtered
+  std::exception_ptr failure{};  ///< what was thrown for it; null where nothing was
+};
+
+/// The outcome of a picture, and its details.
+struct PictureOutcome : Ending {
+  const Job* job = nullptr;
+  FileReport report{};    ///< if it was filtered
+  FileStamp in{}, out{};  ///< the input's before it is read, and the result's
 };
 
 struct Passage;
@@ -92,21 +99,23 @@ class JobEvents {
 
 /// A picture that goes from stage to stage, each of which has it alone.
 struct Passage {
-  Passage(const Batch& all, const Job& one, Admission& bytes, JobEvents& steps)
-      : batch(all), job(one), admission(bytes), events(steps) {
-    outcome.job = &one;
+  Passage(const Batch& all, Job one, Admission& bytes, JobEvents& steps)
+      : batch(all), job(std::move(one)), admission(bytes), events(steps) {
+    outcome.job = &job;
   }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
 
   const Batch& batch;
-  const Job& job;
+  const Job job;
   Admission& admission;
   JobEvents& events;
-  std::size_t number = 0;  ///< of the job
   int threads = 1;         ///< that its bands may take
   Arena* arena = nullptr;  ///< whose threads take its bands; null: it starts some
 
   std::int64_t memory = 0;                  ///< bytes that were admitted
   std::unique_ptr<PictureReader> reader{};  ///< of a picture for a device
+  std::unique_ptr<huffman::Scan> codes{};   ///< of it, for the device to walk over
   std::function<void()> commit{};  ///< gives the result its name; needs no core, but the disk
   PictureOutcome outcome{};
 

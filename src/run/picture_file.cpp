@@ -365,19 +365,23 @@ FileReport PictureLane::filter(Passage& passage) {
 std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReader& reader,
                                                   std::shared_ptr<PictureWriter>& writer,
                                                   Busy& busy, FileReport& report) {
-  if (batch_.filter->needs_only_luma()) reader.take_luma();
+  const auto chroma =
+      batch_.filter->keeps_chroma() ? reader.chroma_for(passage.job.out, batch_.write) : nullptr;
+  if (chroma || batch_.filter->needs_only_luma()) reader.take_luma();
   const Header& header = reader.header();
   std::unique_ptr<Work> work =
       begin(*batch_.filter, upright_shape(header), convolver_, &header.metadata);
   report.why_whole = work->why_whole;
-  const Original original{reader, work->regions};
-  const Header written =
+  const Original original{reader, work->regions, chroma};
+  Header written =
       output_header(reader, *work, batch_.write, *batch_.filter, passage.job.in, report.warnings);
+  if (chroma) written.channels = 3;
   if (writer)
     writer->next(written);
   else
-    writer = std::make_shared<PictureWriter>(passage.job.out, written, batch_.write,
-                                             work->regions.empty() ? nullptr : &original);
+    writer =
+        std::make_shared<PictureWriter>(passage.job.out, written, batch_.write,
+                                        chroma || !work->regions.empty() ? &original : nullptr);
   if (!work->is_whole() && work->wraps())
     report.why_in_memory = "with --border=wrap the first rows need the last";
   else if (!work->is_whole() && header.orientation != 1)

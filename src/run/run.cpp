@@ -29,26 +29,22 @@ bool is_done(const DoneEntry& entry, const Job& job) {
 }
 
 /// Why there is nothing to do for a picture; nothing where there is.
-std::optional<PictureOutcome> settled(const Job& job, const Batch& batch,
-                                      const JournalContents* before) {
-  PictureOutcome outcome;
-  outcome.job = &job;
+std::optional<Ending> settled(const Job& job, const Batch& batch, const JournalContents* before) {
+  Ending ending;
   const auto ends = [&](Outcome kind, const std::string& reason) {
-    outcome.outcome = kind;
-    outcome.reason = reason;
-    return outcome;
+    ending.outcome = kind;
+    ending.reason = reason;
+    return ending;
   };
-  if (before) {
-    const auto entry = before->done.find(job.name);
-    if (entry != before->done.end() && is_done(entry->second, job))
+  if (before)
+    if (const auto entry = before->done(job.name); entry && is_done(*entry, job))
       return ends(Outcome::skipped, "done before");
-  }
   try {
     // A missing input is reported as missing, not for the format of its name.
     if (job.in != "-" && ::access(job.in.c_str(), F_OK) != 0) open_source(job.in);
     check_format(job.out, batch.write);
   } catch (const std::exception& error) {
-    outcome.failure = std::current_exception();
+    ending.failure = std::current_exception();
     return ends(Outcome::failed, error.what());
   }
   const std::optional<FileStamp> out = job.out == "-" ? std::nullopt : stamp_of(job.out);
@@ -110,29 +106,27 @@ class Run : public JobEvents {
 
   Run(const Batch& batch, const BatchPlan& plan, Crew& crew, const Listener& listener)
       : batch_(batch), plan_(plan), crew_(crew), listener_(listener), out_(batch.folder()) {
-    for (const std::size_t i : plan.to_filter) jobs_.push_back(plan.list.jobs[i]);
-    has_ended_.resize(jobs_.size());
+    has_ended_.resize(plan.to_filter.size());
     if (!batch_.selection.is_one) make_folder(out_);
     // One picture has a journal only where it goes on with that of a folder.
     if (!batch_.selection.is_one || batch_.resume) begin_journal();
-    for (const PictureOutcome& outcome : plan_.settled) {
+    for (const Ending& ending : plan_.settled) {
+      const Job job = plan_.list.jobs[ending.number];
+      const PictureOutcome outcome{ending, &job};
       note(outcome);
       count(outcome);
     }
   }
 
-  const std::vector<Job>& jobs() const { return jobs_; }
-
   /// Call it when all jobs have ended that were begun.
   RunTotals end(std::vector<std::string> device_failures) {
     totals_.device_failures = std::move(device_failures);
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (std::size_t i = 0; i < has_ended_.size(); ++i) {
       if (has_ended_[i]) continue;
-      PictureOutcome outcome;
-      outcome.job = &jobs_[i];
-      outcome.outcome = Outcome::not_begun;
-      outcome.reason = batch_.is_stopped() ? "a signal stopped the run" : "another picture failed";
-      count(outcome);
+      const Job dropped = plan_.list.jobs[plan_.to_filter[i]];
+      count({{i, Outcome::not_begun,
+              batch_.is_stopped() ? "a signal stopped the run" : "another picture failed"},
+             &dropped});
     }
     // One picture does not end the run of its folder.
     if (journal_ && totals_.not_begun == 0 &&
@@ -149,14 +143,17 @@ class Run : public JobEvents {
     decoders_ = before.decoders;
     if (!decoders_.empty()) crew_.keep_to(decoders_);
 
-    const std::set<std::string> planned(before.planned.begin(), before.planned.end());
-    std::set<std::string> listed;
+    const Jobs& jobs = plan_.list.jobs;
     std::vector<std::string> names;
-    for (const Job& job : plan_.list.jobs) {
-      listed.insert(job.name);
-      if (!planned.contains(job.name)) names.push_back(job.name);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const auto found = before.pictures.find(jobs.name(i));
+      if (found == before.pictures.end() || !found->second.is_planned)
+        names.push_back(jobs.name(i));
+      constexpr std::size_t kAtOnce = 1024;
+      if (names.size() < kAtOnce && i + 1 < jobs.size()) continue;
+      journal_->plan(names);
+      names.clear();
     }
-    journal_->plan(names);
     if (batch_.selection.is_one) return;
     // The same command finds these inputs no more; results that they have stay, and what lies in a
     // folder that cannot be read may be there again.
@@ -165,15 +162,16 @@ class Run : public JobEvents {
         return name.starts_with(folder.name);
       });
     };
-    for (const std::string& name : planned) {
-      const DoneEntry* entry = before.result_of(name);
-      if (!listed.contains(name) && !may_be_there(name) &&
-          !(entry && is_there(out_, entry->result, entry->out)))
+    for (const auto& [name, record] : before.pictures) {
+      if (jobs.contains(name)) continue;
+      const std::optional<DoneEntry> entry = before.result_of(name);
+      // One that was not planned is a folder or an input that was no job. Those that still are none
+      // are told of again.
+      if (record.is_planned
+              ? !may_be_there(name) && !(entry && is_there(out_, entry->result, entry->out))
+              : record.state == RecordState::failed)
         journal_->gone(name);
     }
-    // Folders and inputs that were no jobs; those that still are none are told of again.
-    for (const auto& [name, why] : before.failed)
-      if (!listed.contains(name) && !planned.contains(name)) journal_->gone(name);
     for (const UnreadFolder& folder : plan_.list.unread)
       journal_->failed(folder.name.empty() ? "./" : folder.name, folder.why);
     for (const RefusedInput& input : plan_.list.refused) journal_->failed(input.name, input.why);
@@ -191,9 +189,8 @@ class Run : public JobEvents {
     const Job& job = *picture.job;
     if (picture.outcome == Outcome::failed) return journal_->failed(job.name, picture.reason);
     const JournalContents& before = journal_->before();
-    const auto entry = before.done.find(job.name);
-    if (entry != before.done.end() && is_done(entry->second, job)) {
-      if (journal_->is_new()) journal_->done(entry->second);
+    if (const auto entry = before.done(job.name); entry && is_done(*entry, job)) {
+      if (journal_->is_new()) journal_->done(*entry);
       return;
     }
     DoneEntry kept = entry_of(picture);
@@ -242,7 +239,7 @@ class Run : public JobEvents {
     } else {
       note(picture);
     }
-    has_ended_[std::size_t(picture.job - jobs_.data())] = true;
+    has_ended_[picture.number] = true;
     count(picture);
   }
 
@@ -252,8 +249,7 @@ class Run : public JobEvents {
   const Listener& listener_;
   const std::string out_;
   const Clock::time_point start_ = Clock::now();
-  std::vector<Job> jobs_;
-  std::vector<bool> has_ended_;  ///< by job
+  std::vector<bool> has_ended_;  ///< by job that is filtered
   std::optional<Journal> journal_;
   RunTotals totals_;
 
@@ -267,17 +263,18 @@ class Run : public JobEvents {
 BatchPlan plan_batch(const Batch& batch) {
   BatchPlan plan;
   plan.list = list_jobs(batch.selection, results_among_inputs(batch.selection), batch.read);
-  std::vector<Job>& jobs = plan.list.jobs;
+  Jobs& jobs = plan.list.jobs;
   plan.of_all_shards = jobs.size();
-  if (batch.shard.count > 1)
-    std::erase_if(jobs, [&](const Job& job) { return !batch.shard.takes(job.name); });
+  if (batch.shard.count > 1) jobs.keep(batch.shard);
   std::optional<JournalContents> before;
   if (batch.resume) before = journal_of(batch);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (auto outcome = settled(jobs[i], batch, before ? &*before : nullptr))
-      plan.settled.push_back(std::move(*outcome));
-    else
+    if (auto ending = settled(jobs[i], batch, before ? &*before : nullptr)) {
+      ending->number = i;
+      plan.settled.push_back(std::move(*ending));
+    } else {
       plan.to_filter.push_back(i);
+    }
   }
   return plan;
 }
@@ -296,7 +293,7 @@ std::string settings_of_journal(const Batch& batch) {
 RunTotals run(const Batch& batch, const BatchPlan& plan, Crew& crew,
               const std::function<void(const PictureOutcome&)>& on_outcome) {
   Run events(batch, plan, crew, on_outcome);
-  return events.end(filter_jobs(events.jobs(), batch, crew, events));
+  return events.end(filter_jobs(plan.jobs_to_filter(), batch, crew, events));
 }
 
 }  // namespace convfilt

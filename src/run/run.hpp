@@ -13,10 +13,14 @@ namespace convfilt {
 
 /// The pictures of a batch.
 struct BatchPlan {
-  JobList list;                         ///< of this shard
-  std::size_t of_all_shards = 0;        ///< jobs
-  std::vector<std::size_t> to_filter;   ///< of list.jobs
-  std::vector<PictureOutcome> settled;  ///< the rest
+  JobList list;                        ///< of this shard
+  std::size_t of_all_shards = 0;       ///< jobs
+  std::vector<std::size_t> to_filter;  ///< of list.jobs
+  std::vector<Ending> settled;         ///< the rest; numbers are those of list.jobs
+
+  JobSource jobs_to_filter() const {
+    return {to_filter.size(), [this](std::size_t i) { return list.jobs[to_filter[i]]; }};
+  }
 };
 
 /// Lists the pictures; writes nothing. Throws as list_jobs() does.

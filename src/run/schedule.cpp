@@ -148,7 +148,7 @@ void run_batch(GpuLane& lane, std::span<PassagePtr> pictures, std::span<DeviceRe
   // alone in the end, and those that are good go in few batches.
   std::size_t done = 0;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
-    if (results[i].file.empty()) continue;
+    if (results[i].file.empty() && results[i].why_cpu.empty()) continue;
     std::swap(pictures[i], pictures[done]);
     std::swap(results[i], results[done]);
     ++done;
@@ -163,7 +163,7 @@ void run_batch(GpuLane& lane, std::span<PassagePtr> pictures, std::span<DeviceRe
 /// threads: a task that waits would hold the place of a core.
 class Schedule : public Admission {
  public:
-  Schedule(const std::vector<Job>& jobs, const Batch& batch, Crew& crew, JobEvents& events,
+  Schedule(const JobSource& jobs, const Batch& batch, Crew& crew, JobEvents& events,
            const LaneLimits& limits)
       : jobs_(jobs),
         batch_(batch),
@@ -173,21 +173,21 @@ class Schedule : public Admission {
         threads_(cpu::threads_or_all(batch.convolver.request.threads)),
         // Queued commits fragment the heap: 84 MiB were used under a limit of 64 MiB. So a limit
         // turns their queue off.
-        queues_commits_(batch.max_memory == 0 && jobs.size() > 1),
+        queues_commits_(batch.max_memory == 0 && jobs.count > 1),
         gpu_lanes_(crew.device_lanes()),
         lanes_left_(gpu_lanes_.size()),
-        is_begun_(jobs.size(), false) {
+        is_begun_(jobs.count, false) {
     // A picture alone starts threads where its bands need them, which a small one need not.
-    if (jobs.size() > 1) arena_.emplace(threads_);
+    if (jobs.count > 1) arena_.emplace(threads_);
     for (GpuLane& lane : gpu_lanes_) lane.most_pixels = limits.most_pixels;
     limits_.most_bytes = std::min(limits_.most_bytes, memory_of_machine() / 4);
     // Handing a picture on must not allocate.
     io_threads_.reserve(most_io_threads());
     for_lanes_.reserve(most_for_lanes());
     for_disk_.reserve(most_io_threads() + most_results() + limits.most_pictures * lanes_left_);
-    if (lanes_left_ > 0) returned_.reserve(jobs.size());
+    if (lanes_left_ > 0) returned_.reserve(jobs.count);
     for (auto& lanes : idle_lanes_) lanes.reserve(std::size_t(threads_));
-    if (jobs.size() > 1) keep_freed_buffers(threads_, batch.max_memory > 0);
+    if (jobs.count > 1) keep_freed_buffers(threads_, batch.max_memory > 0);
     if (!gpu_lanes_.empty()) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.
@@ -195,9 +195,14 @@ class Schedule : public Admission {
       allow_open_files(kOthers + kFilesOfLane * gpu_lanes_.size() +
                        kFilesOfThread * rlim_t(threads_));
     }
-    if (arena_) arena_->grow(int(std::min(jobs.size(), std::size_t(threads_))));
+    if (arena_) arena_->grow(int(std::min(jobs.count, std::size_t(threads_))));
   }
-  ~Schedule() { end_io_threads(); }
+  ~Schedule() {
+    end_io_threads();
+    // A process's end frees all that devices have in a third of the time that this takes here.
+    static auto& kept = *new std::vector<std::unique_ptr<BatchDevice>>;
+    for (GpuLane& lane : gpu_lanes_) kept.push_back(std::move(lane.device));
+  }
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
@@ -254,8 +259,8 @@ class Schedule : public Admission {
       commit(*picture);
     } catch (const Postponed&) {
       const std::lock_guard lock(mutex_);
-      if (postponed_.contains(picture->number)) is_trying_ = false;
-      postponed_[picture->number] = std::move(picture);
+      if (postponed_.contains(picture->outcome.number)) is_trying_ = false;
+      postponed_[picture->outcome.number] = std::move(picture);
       if (memory_ == 0) return true;
       // Whoever gives memory back starts workers again.
       --active_;
@@ -294,7 +299,7 @@ class Schedule : public Admission {
   // The cores.
 
   bool has_more() const {
-    return !has_ended() && (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
+    return !has_ended() && (!returned_.empty() || !postponed_.empty() || next_ < jobs_.count);
   }
 
   /// Needs the lock.
@@ -315,15 +320,15 @@ class Schedule : public Admission {
     std::size_t job = next_;
     if (lanes_left_ > 0 && !lanes_take(1)) {
       next_for_cpu_ = std::max(next_for_cpu_, next_);
-      while (next_for_cpu_ < jobs_.size() && stays_jpeg(jobs_[next_for_cpu_], batch_.write))
+      while (next_for_cpu_ < jobs_.count && stays_jpeg(jobs_.job(next_for_cpu_), batch_.write))
         ++next_for_cpu_;
-      if (next_for_cpu_ < jobs_.size()) job = next_for_cpu_++;
+      if (next_for_cpu_ < jobs_.count) job = next_for_cpu_++;
     }
-    auto picture = std::make_unique<Passage>(batch_, jobs_[job], *this, events_);
-    picture->number = job;
+    auto picture = std::make_unique<Passage>(batch_, jobs_.job(job), *this, events_);
+    picture->outcome.number = job;
     picture->arena = arena_ ? &*arena_ : nullptr;
     is_begun_[job] = true;
-    while (next_ < jobs_.size() && is_begun_[next_]) ++next_;
+    while (next_ < jobs_.count && is_begun_[next_]) ++next_;
     return picture;
   }
 
@@ -331,7 +336,8 @@ class Schedule : public Admission {
   /// for memory shows that cores are idle.
   bool others_wait(const Passage& picture) {
     const std::lock_guard lock(mutex_);
-    return !postponed_.contains(picture.number) && jobs_.size() - next_ >= std::size_t(threads_);
+    return !postponed_.contains(picture.outcome.number) &&
+           jobs_.count - next_ >= std::size_t(threads_);
   }
 
   /// Puts a lane back for the next picture, unless its device has failed.
@@ -364,7 +370,7 @@ class Schedule : public Admission {
       }
       request.failed = failed_gpus_;
     }
-    request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
+    request.threads = threads_ / int(std::min(jobs_.count, std::size_t(threads_)));
     return {crew_.make_lane(request).release(), {this, on_cpu}};
   }
 
@@ -428,7 +434,7 @@ class Schedule : public Admission {
     if (most > 0 && memory_ + wanted > most) throw Postponed();
     memory_ += picture.memory = wanted;
     if (!all) return;
-    if (postponed_.erase(picture.number) > 0) is_trying_ = false;
+    if (postponed_.erase(picture.outcome.number) > 0) is_trying_ = false;
     if (arena_) start_workers();
   }
 
@@ -545,6 +551,7 @@ class Schedule : public Admission {
 
   /// Leaves it to the disk to write what a lane has made, if it has made anything.
   static void await_disk(Passage& passage, DeviceResult& made, const GpuLane& lane) {
+    passage.outcome.report.why_cpu = made.why_cpu;
     if (made.file.empty() && !made.failure) return;
     passage.commit = [&passage, made = std::move(made), device = lane.device->name()] {
       if (made.failure) std::rethrow_exception(made.failure);
@@ -558,7 +565,8 @@ class Schedule : public Admission {
     returned_.push_back(std::move(picture));
     leave(passage, true);
     passage.reader.reset();
-    passage.outcome.report.why_cpu = kNoResult;
+    std::string& why_cpu = passage.outcome.report.why_cpu;
+    if (why_cpu.empty()) why_cpu = kNoResult;
   }
 
   /// Needs the lock.
@@ -723,7 +731,7 @@ class Schedule : public Admission {
       if (picture.reader) memory_of_lanes_ -= bytes;
       --elsewhere_;
       has_news_ = true;
-    } else if (postponed_.erase(picture.number) > 0) {
+    } else if (postponed_.erase(picture.outcome.number) > 0) {
       is_trying_ = false;
     }
     try {
@@ -737,7 +745,7 @@ class Schedule : public Admission {
     changed_.notify_all();
   }
 
-  const std::vector<Job>& jobs_;
+  const JobSource& jobs_;
   const Batch& batch_;
   Crew& crew_;
   JobEvents& events_;
@@ -782,11 +790,11 @@ int threads_within(std::int64_t max_memory, int threads) {
   return int(std::clamp((max_memory - kProgram) / kMostFree, std::int64_t{1}, all));
 }
 
-std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
+std::vector<std::string> filter_jobs(const JobSource& jobs, const Batch& batch, Crew& crew,
                                      JobEvents& events, const LaneLimits& limits) {
   Schedule schedule(jobs, batch, crew, events, limits);
   do {
-    if (jobs.size() > 1)
+    if (jobs.count > 1)
       schedule.run_workers();
     else if (PassagePtr picture = schedule.take())
       schedule.filter(std::move(picture));

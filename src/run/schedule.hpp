@@ -11,9 +11,9 @@ namespace convfilt {
 
 /// Limits of the pictures that lanes of GPUs with codecs take.
 struct LaneLimits {
-  std::size_t most_pictures = 64;                    ///< of a batch
-  std::int64_t most_pixels = std::int64_t{1} << 29;  ///< of a batch, unless it is one picture
-  std::size_t most_waiting = 128;                    ///< pictures that wait, for each lane
+  std::size_t most_pictures = 128;                   ///< of a batch
+  std::int64_t most_pixels = std::int64_t{1} << 30;  ///< of a batch, unless it is one picture
+  std::size_t most_waiting = 256;                    ///< pictures that wait, for each lane
   std::int64_t most_bytes = std::int64_t{1} << 33;   ///< of pictures that wait or are under way,
                                                      ///< unless it is one picture
 };
@@ -28,7 +28,7 @@ int threads_within(std::int64_t max_memory, int threads);
 /// DeviceError, unless it is filtered alone. No lane takes that lane's CUDA device from then on,
 /// unless its memory was too small for the picture alone. The result says why devices were given
 /// up. Throws what JobEvents::after throws, when all that was begun has ended.
-std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const Batch& batch, Crew& crew,
+std::vector<std::string> filter_jobs(const JobSource& jobs, const Batch& batch, Crew& crew,
                                      JobEvents& events, const LaneLimits& limits = {});
 
 }  // namespace convfilt

@@ -298,4 +298,18 @@ says '^\| convfilt auto \(rank 1\) \|  \| 9.00 \|$'
 says '^\| convfilt best \| 3.00 fake \|  \|$'
 ! peers any "$fakes" PARTS=some || fail "an unknown part passes"
 ! peers any "$fakes" PARTS=any FAKE_GPU= || fail "peers pass without a GPU"
-echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; gpu.sh, gpus.sh, targets.sh, auto.sh, counters.sh, peers/gpu.sh"
+
+if command -v python3 >/dev/null && command -v cjpeg >/dev/null && command -v djpeg >/dev/null; then
+  photographs() { env SOURCES="$work/none" "${@:2}" ./photographs.py "$work/photographs" 500x400 "$1" >"$work/said" 2>&1; }
+  photographs 11 || fail "photographs.py fails: $(cat "$work/said")"
+  says "no JPEG in $work/none .*samples/ serves"
+  says '^11 photographs of 500x400: 0\.[0-9]+ MB in the mean'
+  mkdir "$work/500x400"; mv "$work/photographs"/*.jpg "$work/500x400"
+  # The tenth after each has the same tables, and another picture.
+  ! cmp -s "$work/500x400/000.jpg" "$work/500x400/010.jpg" || fail "photographs are the same"
+  photographs 12 PHOTOGRAPHS="$work" || fail "finished photographs are not taken: $(cat "$work/said")"
+  cmp "$work/500x400/000.jpg" "$work/photographs/011.jpg" || fail "eleven photographs do not serve for twelve"
+  ! photographs 1 CONVFILT=none || fail "photographs.py passes without pictures to take"
+  says 'astronaut.png cannot be read'
+fi
+echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; photographs.py, gpu.sh, gpus.sh, targets.sh, auto.sh, counters.sh, peers/gpu.sh"

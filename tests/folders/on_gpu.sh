@@ -3,6 +3,7 @@
 #   same        results are the same bytes, whatever the threads, the memory, the shards, the order
 #   memory      50,000 pictures of 500 sizes: how much memory the program and the device have taken at each quarter
 #   short       on a device that is nearly full, all pictures are filtered, with the bytes of the codec that is named
+#   damage      342 files that are cut and 3,800 with a bit changed: GPU and CPU refuse the same ones, and say the same of them
 #   sanitizers  compute-sanitizer's four tools over a folder, or those that TOOLS names, for blur, edge and a chain, or those that COMMANDS names
 #
 #   tests/folders/on_gpu.sh [PART...]     by default all; CONVFILT names the program
@@ -11,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
 export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$PWD/filters}
-parts=("$@"); [ $# -gt 0 ] || parts=(same memory short sanitizers)
+parts=("$@"); [ $# -gt 0 ] || parts=(same memory short damage sanitizers)
 sizes=${SIZES:-500} pictures=${PICTURES:-50000}
 [ -d /dev/shm ] && export TMPDIR=/dev/shm
 [ -z "${KEEP:-}" ] || KEEP=$(realpath "$KEEP")  # where initcheck's reports are kept
@@ -139,6 +140,34 @@ PYTHON
   echo "short: 26 pictures with 1,500 MiB of the device: $gpu by the GPU's codecs, the others by the CPU's, $wrong with other bytes"
   # The small ones go through the GPU all the same, unless the device can do nothing at all.
   [ $wrong = 0 ] && [ $gpu -ge 20 ] && [ $gpu -lt 26 ]
+}
+
+damage() {
+  mkdir hurt
+  python3 - "$rocket" <<'PYTHON'
+import random, sys
+whole = open(sys.argv[1], "rb").read()
+random.seed(1)
+for i in range(342):
+    open(f"hurt/cut{i}.jpg", "wb").write(whole[:len(whole) * (i + 1) // 343])
+for i in range(3800):
+    changed = bytearray(whole)
+    changed[random.randrange(len(whole))] ^= 1 << random.randrange(8)
+    open(f"hurt/flip{i}.jpg", "wb").write(changed)
+PYTHON
+  local codec refused
+  for codec in cpu gpu; do
+    "$convfilt" blur hurt out --codec $codec -q --json >said 2>/dev/null || true
+    python3 -c '
+import json, sys
+for line in sorted(map(json.loads, open("said")), key=lambda line: line.get("input", "")):
+    print(line.get("input"), line["status"], line.get("reason"))' >$codec.verdicts
+    rm -rf out
+  done
+  refused=$(grep -vc ' filtered ' gpu.verdicts || true)
+  cmp -s cpu.verdicts gpu.verdicts || { echo "damage: other verdicts than the CPU's"; diff cpu.verdicts gpu.verdicts | head; return 1; }
+  echo "damage: $(wc -l <gpu.verdicts) files: $refused refused and $(by_gpu) filtered by GPUs, with the verdicts of the CPU"
+  [ "$refused" -gt 1000 ] && [ "$(by_gpu)" -gt 100 ]
 }
 
 sanitizers() {

@@ -56,6 +56,7 @@ struct DevicePools::State {
   struct Pinned {
     void* memory = nullptr;
     cudaEvent_t free_from = nullptr;
+    std::uint64_t number = 0;  ///< of those that were given back
   };
   struct Taken {
     std::size_t bytes = 0;
@@ -67,22 +68,36 @@ struct DevicePools::State {
   std::mutex mutex;
   std::multimap<std::size_t, Pinned> idle;  ///< by size
   std::unordered_map<void*, Taken> taken;
+  std::uint64_t given = 0;
 
-  std::atomic<bool> was_short{false};
+  std::atomic<std::uint64_t> shortages{0};
 
   ~State() {
     // The thread is the owner's, which may have no context on the device that it had before.
     CUDA_IGNORE(cudaSetDevice(ordinal));
-    for (const auto& [bytes, buffer] : idle) {
-      CUDA_IGNORE(cudaEventSynchronize(buffer.free_from));
-      CUDA_IGNORE(cudaEventDestroy(buffer.free_from));
-      CUDA_IGNORE(cudaFreeHost(buffer.memory));
-    }
+    for (const auto& [bytes, buffer] : idle) free(buffer);
     if (pool) CUDA_IGNORE(cudaMemPoolDestroy(pool));
   }
 
+  static void free(const Pinned& buffer) {
+    CUDA_IGNORE(cudaEventSynchronize(buffer.free_from));
+    CUDA_IGNORE(cudaEventDestroy(buffer.free_from));
+    CUDA_IGNORE(cudaFreeHost(buffer.memory));
+  }
+
+  void free_unwanted() {
+    constexpr std::uint64_t kMost = 1024;
+    std::erase_if(idle, [&](const auto& entry) {
+      const bool is_unwanted = entry.second.number + kMost < given;
+      if (is_unwanted) free(entry.second);
+      return is_unwanted;
+    });
+  }
+
   void* find_idle(std::size_t bytes) {
-    for (auto [at, end] = idle.equal_range(bytes); at != end; ++at) {
+    // The last that came back first, so that some are never wanted if there are too many.
+    for (auto [begin, at] = idle.equal_range(bytes); at != begin;) {
+      --at;
       if (!is_success(cudaEventQuery(at->second.free_from))) continue;
       void* const memory = at->second.memory;
       taken.emplace(memory, Taken{bytes, at->second.free_from});
@@ -118,7 +133,7 @@ void* DevicePools::take_memory(std::size_t bytes, void* stream) noexcept {
   void* memory = nullptr;
   const bool could = is_success(
       cudaMallocFromPoolAsync(&memory, bytes, state_->pool, static_cast<cudaStream_t>(stream)));
-  if (!could) state_->was_short = true;
+  if (!could) ++state_->shortages;
   return could ? memory : nullptr;
 }
 
@@ -126,8 +141,8 @@ bool DevicePools::give_memory(void* memory, void* stream) noexcept {
   return !memory || is_success(cudaFreeAsync(memory, static_cast<cudaStream_t>(stream)));
 }
 
-bool DevicePools::was_short() noexcept {
-  return state_->was_short.exchange(false);
+std::uint64_t DevicePools::shortages() const noexcept {
+  return state_->shortages;
 }
 
 void DevicePools::release() noexcept {
@@ -155,6 +170,14 @@ void* DevicePools::take_pinned(std::size_t bytes) noexcept try {
   return nullptr;
 }
 
+std::size_t DevicePools::pinned_bytes() const noexcept {
+  const std::lock_guard lock(state_->mutex);
+  std::size_t bytes = 0;
+  for (const auto& [size, buffer] : state_->idle) bytes += size;
+  for (const auto& [memory, buffer] : state_->taken) bytes += buffer.bytes;
+  return bytes;
+}
+
 bool DevicePools::give_pinned(void* memory, void* stream) noexcept try {
   if (!memory) return true;
   const std::lock_guard lock(state_->mutex);
@@ -162,8 +185,10 @@ bool DevicePools::give_pinned(void* memory, void* stream) noexcept try {
   if (found == state_->taken.end()) return false;
   const auto [bytes, free_from] = found->second;
   if (!is_success(cudaEventRecord(free_from, static_cast<cudaStream_t>(stream)))) return false;
-  state_->idle.emplace(bytes, State::Pinned{memory, free_from});
+  state_->idle.emplace(bytes, State::Pinned{memory, free_from, ++state_->given});
   state_->taken.erase(found);
+  // Freeing stops the device's streams, so it is done for several at once.
+  if (state_->given % 256 == 0) state_->free_unwanted();
   return true;
 } catch (...) {
   return false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whole commands on photographs, on the CPU: convfilt beside a plain OpenCV program, vips, GraphicsMagick, ImageMagick and
 # FFmpeg, where they are installed, by turns in one run on the same files; JPEG of quality 90, PNG of level 1. The pictures are
-# mosaics of samples/, not enlarged. Prints a table of the least times: wall milliseconds, and in brackets those of all cores (user and
+# those of tests/bench/photographs.py. Prints a table of the least times: wall milliseconds, and in brackets those of all cores (user and
 # system); and how far outputs are from OpenCV's.
 #
 #   tests/bench/peers/cpu.sh [ROUNDS] [ROWS] [TYPE]    CONVFILT names the program, by default build/release/bin/convfilt;
@@ -17,12 +17,13 @@ rounds=${1:-5} rows=${2:-.} type=${3:-jpg}
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 g++ -std=c++20 -O2 tests/bench/peers/opencv_filter.cpp -o "$work/opencv" -isystem /usr/include/opencv4 \
   -lopencv_core -lopencv_imgproc -lopencv_imgcodecs
-cd "$work"
-photographs=("$OLDPWD"/samples/{astronaut.png,camera.png,chelsea.png,coffee.png,rocket.jpg})
-for size in '12 4000 3000' '1 1155 866' '48 8000 6000'; do
-  read -r megapixels width height <<<"$size"
-  ./opencv make "$megapixels.$type" "$width" "$height" "${photographs[@]}" 2>/dev/null
+for size in '12 4000x3000' '1 1155x866' '48 8000x6000'; do
+  read -r megapixels size <<<"$size"
+  tests/bench/photographs.py "$work" "$size" 1 >&2
+  mv "$work/000.jpg" "$work/$megapixels.jpg"
 done
+cd "$work"
+if [ "$type" != jpg ]; then for picture in 12 1 48; do "$convfilt" apply identity $picture.jpg "$picture.$type"; done; fi
 "$convfilt" apply identity "12.$type" 12.png
 matrix() { grep -v : | awk -v scale="$1" '{ row[NR] = $0; width = NF } END { print width, NR, scale, 0; for (i = 1; i <= NR; ++i) print row[i] }'; }
 make_mask() {  # NAME OPTIONS...: for OpenCV and vips

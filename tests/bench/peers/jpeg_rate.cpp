@@ -1,5 +1,6 @@
 // The bound of a folder of JPEGs on the CPU: libjpeg-turbo alone, which decodes and encodes each
-// picture with its usual settings at quality 90 and writes it, on WORKERS threads.
+// picture with its usual settings at quality 90 and the picture's own chroma subsampling, and
+// writes it, on WORKERS threads.
 //
 //   jpeg_rate WORKERS OUT FILES...    prints pictures a second
 
@@ -38,6 +39,10 @@ void transcode(const std::string& in, const std::string& out) {
   to.in_color_space = JCS_RGB;
   jpeg_set_defaults(&to);
   jpeg_set_quality(&to, 90, TRUE);
+  for (int i = 0; i < to.num_components; ++i) {
+    to.comp_info[i].h_samp_factor = from.comp_info[i].h_samp_factor;
+    to.comp_info[i].v_samp_factor = from.comp_info[i].v_samp_factor;
+  }
   jpeg_start_compress(&to, TRUE);
 
   // Sixteen rows at a time stay in the cache between the two.

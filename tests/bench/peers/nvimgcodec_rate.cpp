@@ -1,6 +1,6 @@
 // What nvImageCodec does alone: JPEGs decoded and encoded again on a GPU, from memory to memory, in
 // several threads at once, so that the decoding of one batch lies beside the encoding of another.
-// Nothing is filtered, read or written.
+// Nothing is filtered, read or written. The quality is 90, the chroma subsampling the file's own.
 //
 //   nvimgcodec_rate both|decode|encode LANES BATCH THREADS SECONDS FILE...
 //
@@ -93,8 +93,7 @@ int main(int argc, char** argv) {
                                             std::ptrdiff_t(pitch(*file))};
           at += pitch(*file) * std::size_t(header.height);
           inputs.push_back({file->bytes, 1, view});
-          outputs.push_back(
-              {view, header.quality.value_or(90), header.subsampling.value_or(Subsampling{})});
+          outputs.push_back({view, 90, header.subsampling.value_or(Subsampling{})});
         }
         if (what != "encode" || first)
           for (const bool could : codec.decode(inputs, queue.stream()))

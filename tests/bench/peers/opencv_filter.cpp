@@ -2,13 +2,12 @@
 // against.
 //
 // clang-format off
-//   opencv_filter make TO.jpg WIDTH HEIGHT FILES...     a mosaic of photographs, not enlarged
 //   opencv_filter blur|sharpen IN OUT SIGMA        imread, GaussianBlur (and a weighted sum), imwrite
 //   opencv_filter edge IN OUT 0                    the length of Sobel's two responses
 //   opencv_filter luma|threshold|canny IN OUT SIGMA     GaussianBlur of grey, and the same, or from 40 on; or Canny
 //   opencv_filter motion|disk IN OUT FILE          filter2D with the mask in that file, its sum first
 //   opencv_filter mask IN OUT SIDE                 filter2D with mask_of(SIDE)
-//   opencv_filter folder WORKERS SIGMA OUT FILES...   blur of many, one a worker; OpenCV's own threads are off
+//   opencv_filter folder WORKERS WHAT SIGMA OUT FILES...   many files, one a worker; OpenCV's own threads are off
 //   opencv_filter weights SIDE                     prints the same mask, for the others
 //   opencv_filter distance IN RESULT SIGMA         largest distance, in steps, of RESULT from the
 //                                                  untruncated Gaussian of IN
@@ -28,19 +27,6 @@
 #include <vector>
 
 namespace {
-
-int make(const char* to, int width, int height, char** begin, char** end) {
-  constexpr int kWidth = 400, kHeight = 300;
-  cv::Mat all(height, width, CV_8UC3);
-  for (int y = 0; y < height; y += kHeight)
-    for (int x = 0; x < width; x += kWidth) {
-      const int tile = x / kWidth + 3 * (y / kHeight);
-      const cv::Mat photograph = cv::imread(begin[tile % (end - begin)]);
-      const cv::Size size(std::min(kWidth, width - x), std::min(kHeight, height - y));
-      photograph(cv::Rect({}, size)).copyTo(all(cv::Rect({x, y}, size)));
-    }
-  return cv::imwrite(to, all, {cv::IMWRITE_JPEG_QUALITY, 92}) ? 0 : 1;
-}
 
 cv::Mat gradient_of(const cv::Mat& picture) {
   cv::Mat x, y, result;
@@ -111,7 +97,8 @@ int filter(const std::string& what, const char* in, const char* out, const char*
   return write(out, result);
 }
 
-int folder(int workers, const char* sigma, const std::string& out, char** begin, char** end) {
+int folder(int workers, const std::string& what, const char* sigma, const std::string& out,
+           char** begin, char** end) {
   cv::setNumThreads(1);
   std::atomic<char**> next{begin};
   std::atomic<int> failed{0};
@@ -120,7 +107,7 @@ int folder(int workers, const char* sigma, const std::string& out, char** begin,
     all.emplace_back([&] {
       for (char** file; (file = next.fetch_add(1)) < end;) {
         const std::string in = *file, name = out + "/" + in.substr(in.rfind('/') + 1);
-        failed += filter("blur", in.c_str(), name.c_str(), sigma);
+        failed += filter(what, in.c_str(), name.c_str(), sigma);
       }
     });
   for (std::thread& worker : all) worker.join();
@@ -172,10 +159,8 @@ int distance(const char* in, const char* result_file, double sigma) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "make" && argc > 5)
-    return make(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), argv + 5, argv + argc);
-  if (what == "folder" && argc > 5)
-    return folder(std::atoi(argv[2]), argv[3], argv[4], argv + 5, argv + argc);
+  if (what == "folder" && argc > 6)
+    return folder(std::atoi(argv[2]), argv[3], argv[4], argv[5], argv + 6, argv + argc);
   if (what == "weights" && argc == 3) return print_weights(std::atoi(argv[2]));
   if (what == "difference" && argc == 4) return difference(argv[2], argv[3]);
   if (what == "distance" && argc == 5) return distance(argv[2], argv[3], std::atof(argv[4]));

@@ -106,10 +106,27 @@ TEST_CASE("device memory is given out again, to several threads at once") {
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong.load() == 0);
-  CHECK_FALSE(pools.was_short());
+  CHECK(pools.shortages() == 0);
   CHECK(pools.take_memory(std::size_t{1} << 50, nullptr) == nullptr);
-  CHECK(pools.was_short());
-  CHECK_FALSE(pools.was_short());
+  CHECK(pools.shortages() == 1);
+}
+
+TEST_CASE("page-locked memory that nobody wants any more goes back to the driver") {
+  if (is_skipped()) return;
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  constexpr int kBuffers = 64, kRounds = 2000;
+  test::CallersStream stream(DeviceKind::cuda);
+  DevicePools pools(0);
+  std::vector<void*> taken;
+  for (int i = 0; i < kBuffers; ++i) taken.push_back(pools.take_pinned(kBytes));
+  for (void* const memory : taken) REQUIRE(pools.give_pinned(memory, stream.get()));
+  stream.wait();
+  CHECK(pools.pinned_bytes() == kBuffers * kBytes);
+  for (int round = 0; round < kRounds; ++round) {
+    REQUIRE(pools.give_pinned(pools.take_pinned(kBytes), stream.get()));
+    stream.wait();
+  }
+  CHECK(pools.pinned_bytes() == kBytes);
 }
 
 TEST_CASE("device memory that nobody has goes back to the driver when it is asked to") {

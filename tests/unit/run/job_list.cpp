@@ -34,13 +34,15 @@ struct Tree {
   /// The names of jobs, or of their results below the tree's folder.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
-    for (const Job& job : list_jobs(selection).jobs) all.push_back(job.name);
+    const Jobs jobs = list_jobs(selection).jobs;
+    for (std::size_t i = 0; i < jobs.size(); ++i) all.push_back(jobs[i].name);
     return all;
   }
   std::vector<std::string> results() const {
     std::vector<std::string> all;
-    for (const Job& job : list_jobs(selection).jobs)
-      all.push_back(fs::path(job.out).lexically_relative(folder / "").string());
+    const Jobs jobs = list_jobs(selection).jobs;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      all.push_back(fs::path(jobs[i].out).lexically_relative(folder / "").string());
     return all;
   }
 

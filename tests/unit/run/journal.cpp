@@ -9,6 +9,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,6 +34,26 @@ void write(const std::string& path, const std::string& text) {
 const DoneEntry kEntry{
     "a b%\n\xff.jpg", "sub/a b%\n\xff.png", {12, -5}, {345, 1234567890123456789}};
 
+/// The names that a journal has in a state, in order.
+std::vector<std::string> names_of(const JournalContents& contents, RecordState state) {
+  std::set<std::string> names;
+  for (const auto& [name, record] : contents.pictures)
+    if (record.state == state) names.insert(name);
+  return {names.begin(), names.end()};
+}
+std::vector<std::string> done_in(const JournalContents& contents) {
+  return names_of(contents, RecordState::done);
+}
+
+std::vector<std::string> planned_in(const JournalContents& contents) {
+  std::set<std::string> names;
+  for (const auto& [name, record] : contents.pictures)
+    if (record.is_planned) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+using Names = std::vector<std::string>;
+
 }  // namespace
 
 TEST_CASE("a journal says what was written to it, whatever bytes names have") {
@@ -48,13 +69,13 @@ TEST_CASE("a journal says what was written to it, whatever bytes names have") {
   const JournalContents contents = read_journal(folder / journal_name(shard));
   CHECK(contents.shard == shard);
   CHECK(contents.settings == "settings");
-  CHECK(contents.planned == std::vector<std::string>{kEntry.name, "", "b.jpg"});
-  REQUIRE(contents.done.contains(kEntry.name));
-  const DoneEntry& entry = contents.done.at(kEntry.name);
+  CHECK(planned_in(contents) == Names{"", kEntry.name, "b.jpg"});
+  REQUIRE(contents.done(kEntry.name));
+  const DoneEntry entry = *contents.done(kEntry.name);
   CHECK(entry.result == kEntry.result);
   CHECK(entry.in == kEntry.in);
   CHECK(entry.out == kEntry.out);
-  CHECK(contents.failed.at("b.jpg") == "cannot read 'b.jpg': 100 % wrong\nreally");
+  CHECK(contents.pictures.at("b.jpg").text == "cannot read 'b.jpg': 100 % wrong\nreally");
   CHECK(contents.has_ended);
   CHECK(contents.bad_lines == 0);
 }
@@ -73,14 +94,14 @@ TEST_CASE("a journal that is cut anywhere loses its last line alone") {
     // A line is whole without its newline, too.
     const bool whole_line = length < whole.size() && whole[length] == '\n';
     const std::size_t kept = std::size_t(lines) + (whole_line ? 1 : 0);
-    REQUIRE(read_journal(path).done.size() == kept);
+    REQUIRE(done_in(read_journal(path)).size() == kept);
     {
       Journal journal(folder / "", {}, "s", true);
-      REQUIRE(journal.before().done.size() == kept);
+      REQUIRE(done_in(journal.before()).size() == kept);
       journal.done({"next", "r", {1, 2}, {3, 4}});
     }
-    REQUIRE(read_journal(path).done.contains("next"));
-    REQUIRE(read_journal(path).done.size() == kept + 1);
+    REQUIRE(read_journal(path).done("next"));
+    REQUIRE(done_in(read_journal(path)).size() == kept + 1);
   }
 }
 
@@ -98,7 +119,7 @@ TEST_CASE("a journal whose title is cut is as good as none") {
       journal.done(kEntry);
     }
     CHECK(read_journal(path).settings == "settings");
-    CHECK(read_journal(path).done.size() == 1);
+    CHECK(done_in(read_journal(path)).size() == 1);
     CHECK(read_journal(path).bad_lines == 0);
   }
   write(path, "convfilt-of-others");
@@ -124,8 +145,8 @@ TEST_CASE("a line after one that the disk has cut stands alone") {
     journal.done({"d", "r", {1, 2}, {3, 4}});
   }
   const JournalContents contents = read_journal(path);
-  CHECK(contents.done.size() == 2);
-  CHECK(contents.done.contains("c"));
+  CHECK(done_in(contents).size() == 2);
+  CHECK(contents.done("c"));
   CHECK(contents.bad_lines == 1);
 }
 
@@ -138,8 +159,8 @@ TEST_CASE("what is gone is asked for no more") {
     journal.gone("a");
   }
   const JournalContents contents = read_journal(folder / journal_name({}));
-  CHECK(contents.planned == std::vector<std::string>{"b"});
-  CHECK(contents.failed.empty());
+  CHECK(planned_in(contents) == Names{"b"});
+  CHECK(names_of(contents, RecordState::failed).empty());
   CHECK(contents.bad_lines == 0);
 }
 
@@ -153,7 +174,7 @@ TEST_CASE("what is planned again is asked for again") {
     journal.gone("b");
     journal.gone("never planned");
   }
-  CHECK(read_journal(folder / journal_name({})).planned == std::vector<std::string>{"c", "a"});
+  CHECK(planned_in(read_journal(folder / journal_name({}))) == Names{"a", "c"});
 }
 
 TEST_CASE("many pictures that are gone cost a line each") {
@@ -177,7 +198,7 @@ TEST_CASE("many pictures that are gone cost a line each") {
       const double start = seconds_now();
       const JournalContents contents = read_journal(folder / journal_name({}));
       best = std::min(best, seconds_now() - start);
-      CHECK(contents.planned.empty());
+      CHECK(planned_in(contents).empty());
     }
     return best;
   };
@@ -204,12 +225,10 @@ TEST_CASE("what was kept is not done, and the latest line counts") {
   }
   const JournalContents contents = read_journal(folder / journal_name({}));
   CHECK(contents.bad_lines == 0);
-  CHECK(contents.kept.size() == 2);
-  CHECK(contents.kept.at("a").out == entry("a").out);
-  CHECK(contents.kept.contains("b"));
-  CHECK(contents.done.size() == 1);
-  CHECK(contents.done.contains("c"));
-  CHECK(contents.failed.size() == 1);
+  CHECK(names_of(contents, RecordState::kept) == Names{"a", "b"});
+  CHECK(contents.pictures.at("a").out == entry("a").out);
+  CHECK(done_in(contents) == Names{"c"});
+  CHECK(names_of(contents, RecordState::failed) == Names{"d"});
   REQUIRE(contents.result_of("a"));
   CHECK(contents.result_of("a")->result == "r");
   CHECK_FALSE(contents.result_of("d"));
@@ -220,9 +239,9 @@ TEST_CASE("a journal that is begun anew knows what the same settings had done, a
   const auto begin = [&](const char* settings) {
     { Journal(folder / "", {}, "s", false).done(kEntry); }
     Journal journal(folder / "", {}, settings, false);
-    CHECK(journal.before().planned.empty());
-    CHECK(read_journal(folder / journal_name({})).done.empty());
-    return journal.before().done.size();
+    CHECK(planned_in(journal.before()).empty());
+    CHECK(done_in(read_journal(folder / journal_name({}))).empty());
+    return done_in(journal.before()).size();
   };
   CHECK(begin("s") == 1);
   CHECK(begin("other") == 0);
@@ -233,11 +252,11 @@ TEST_CASE("a journal that is begun anew knows what the same settings had done, a
     journal.done(kEntry);
   }
   CHECK(read_journal(folder / journal_name({})).decoders == "hardware");
-  CHECK(Journal(folder / "", {}, "s", true).before().done.size() == 1);
-  CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
+  CHECK(done_in(Journal(folder / "", {}, "s", true).before()).size() == 1);
+  CHECK(done_in(Journal(folder / "", {}, "s", false).before()).empty());
   CHECK(read_journal(folder / journal_name({})).decoders.empty());
   write(folder / journal_name({}), "not a journal\n");
-  CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
+  CHECK(done_in(Journal(folder / "", {}, "s", false).before()).empty());
 }
 
 TEST_CASE("a changed line counts for nothing") {
@@ -255,8 +274,8 @@ TEST_CASE("a changed line counts for nothing") {
     write(path, changed);
     CAPTURE(at);
     const JournalContents contents = read_journal(path);
-    REQUIRE_FALSE(contents.done.contains("a"));
-    REQUIRE(contents.done.contains("b"));
+    REQUIRE_FALSE(contents.done("a"));
+    REQUIRE(contents.done("b"));
   }
 }
 
@@ -272,10 +291,9 @@ TEST_CASE("later lines win") {
     journal.done({"c", "r", {1, 2}, {3, 4}});
   }
   const JournalContents contents = read_journal(folder / journal_name({}));
-  CHECK(contents.done.contains("a"));
-  CHECK_FALSE(contents.failed.contains("a"));
-  CHECK_FALSE(contents.done.contains("b"));
-  CHECK(contents.failed.contains("b"));
+  CHECK(contents.done("a"));
+  CHECK_FALSE(contents.done("b"));
+  CHECK(names_of(contents, RecordState::failed) == Names{"b"});
   CHECK_FALSE(contents.has_ended);
 }
 
@@ -287,11 +305,11 @@ TEST_CASE("a journal is one run's, and goes on by the same settings only") {
     CHECK_THROWS_AS(Journal(folder / "", {}, "s", true), IoError);   // in use
     CHECK_THROWS_AS(Journal(folder / "", {}, "s", false), IoError);  // in use, and it must stay
   }
-  CHECK(read_journal(folder / journal_name({})).done.size() == 1);
+  CHECK(done_in(read_journal(folder / journal_name({}))).size() == 1);
   CHECK_THROWS_AS(Journal(folder / "", {}, "other", true), IoError);
-  CHECK(read_journal(folder / journal_name({})).done.size() == 1);
+  CHECK(done_in(read_journal(folder / journal_name({}))).size() == 1);
   { Journal journal(folder / "", {}, "other", false); }
-  CHECK(read_journal(folder / journal_name({})).done.empty());
+  CHECK(done_in(read_journal(folder / journal_name({}))).empty());
   write(folder / journal_name({}), "not a journal\n");
   CHECK_THROWS_AS(Journal(folder / "", {}, "s", true), IoError);
 }
@@ -310,6 +328,6 @@ TEST_CASE("lines of several threads do not mix") {
     for (std::thread& thread : threads) thread.join();
   }
   const JournalContents contents = read_journal(folder / journal_name({}));
-  CHECK(int(contents.done.size()) == kThreads * kLines);
+  CHECK(int(done_in(contents).size()) == kThreads * kLines);
   CHECK(contents.bad_lines == 0);
 }

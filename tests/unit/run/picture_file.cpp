@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/mask/make.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 #include "tests/support/files/jpeg.hpp"
 #include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
@@ -161,6 +163,190 @@ TEST_CASE("edges of a JPEG are those of the luma that it holds, whatever its chr
   // Others get the colours that a decoder shows.
   CHECK(most("flat.jpg", chain({box, edge})) > 0);
   CHECK(most("flat.jpg", edge_filter(edge_masks({}), hue)) > 0);
+}
+
+namespace {
+
+/// The luma that a JPEG holds.
+Image luma_of(const std::string& path) {
+  PictureReader reader(path, {});
+  REQUIRE(reader.take_luma());
+  return read_all(reader).image;
+}
+
+/// `in_colours` has colours be decoded, filtered by luma and encoded anew.
+FilterPtr of_luma(FilterPtr filter, bool in_colours = false) {
+  Mapping mapping;
+  mapping.luma = true;
+  mapping.keep_hidden = in_colours;  // no JPEG hides a colour, but nobody asks for its luma then
+  return mapped(std::move(filter), mapping);
+}
+
+bool coded_alike(const std::vector<Component>& a, const std::vector<Component>& b) {
+  return std::ranges::equal(a, b, [](const Component& one, const Component& other) {
+    return one.across == other.across && one.down == other.down && one.width == other.width &&
+           one.height == other.height && one.table == other.table;
+  });
+}
+
+/// Whether chroma has the same coefficients.
+bool has_chroma_of(const Bytes& result, const Bytes& in) {
+  const auto a = components_of(result), b = components_of(in);
+  return a.size() == 3 && b.size() == 3 && a[1].values == b[1].values &&
+         a[2].values == b[2].values && coded_alike(a, b);
+}
+
+}  // namespace
+
+TEST_CASE("a JPEG whose luma is filtered keeps its chroma bit for bit") {
+  const TemporaryFolder folder;
+  const FilterPtr sharpen = mask_filter(sharpen_mask(1, 1));
+  std::mt19937 random(3);
+  const auto restarts = [](int units, int across, int down) {
+    return [=](jpeg_compress_struct& info) {
+      sampling(across, down)(info);
+      info.restart_interval = unsigned(units);
+    };
+  };
+  const Configure kinds[] = {sampling(1, 1),
+                             sampling(2, 1),
+                             sampling(2, 2),
+                             sampling(1, 2),
+                             restarts(1, 2, 2),
+                             restarts(3, 2, 2),
+                             restarts(7, 1, 1),
+                             restarts(5, 2, 1),
+                             [](jpeg_compress_struct& info) { info.optimize_coding = TRUE; }};
+  for (const Configure& kind : kinds) {
+    for (int round = 0; round < 6; ++round) {
+      const int width = round == 0 ? 1 : 1 + int(random() % 200),
+                height = round == 0 ? 1 : 1 + int(random() % 150);
+      CAPTURE(&kind - kinds);
+      CAPTURE(width);
+      CAPTURE(height);
+      const Configure best = [&](jpeg_compress_struct& info) {
+        if (round % 2 == 1) jpeg_set_quality(&info, 100, TRUE);
+        kind(info);
+      };
+      const Bytes in = colour(pattern(width, height, 3, Depth::u8), best);
+      save(folder / "in.jpg", in);
+      Bytes first;
+      for (const int threads : {1, 4}) {
+        Run run;
+        const FileReport report =
+            run(folder / "in.jpg", folder / "out.jpg", of_luma(sharpen), threads);
+        CHECK(report.warnings.empty());
+        CHECK(report.header.channels == 3);
+        if (first.empty()) first = load(folder / "out.jpg");
+        CHECK(load(folder / "out.jpg") == first);
+      }
+      REQUIRE(has_chroma_of(first, in));
+      // Luma is as if it was a picture of its own.
+      Convolver convolver(on_the_cpu());
+      const Bytes alone = grey(filtered(luma_of(folder / "in.jpg"), *sharpen, convolver), best);
+      CHECK(components_of(first)[0].values == components_of(alone)[0].values);
+      CHECK(jpeg::is_plain(first));
+    }
+  }
+}
+
+TEST_CASE("luma of a result that keeps chroma is that of a result in colours, but for a step") {
+  const TemporaryFolder folder;
+  constexpr int kWidth = 1500, kHeight = 1201;
+  // Smooth colours that nothing clips.
+  Image image(kWidth, kHeight, 3, Depth::u8);
+  for (int y = 0; y < kHeight; ++y)
+    for (int x = 0; x < kWidth; ++x)
+      for (int c = 0; c < 3; ++c)
+        image.view().row(y)[std::ptrdiff_t(x) * 3 + c] =
+            std::byte(128 + int(30 * std::sin(x * 0.05 + c) + 30 * std::cos(y * 0.07 - c)));
+  const auto finest = [](jpeg_compress_struct& info) { jpeg_set_quality(&info, 100, TRUE); };
+  save(folder / "in.jpg", colour(image, finest));
+  const FilterPtr blur = box();  // it does not amplify roundings
+  for (const FilterPtr& filter : {blur, chain({of_luma(blur), of_luma(blur)})}) {
+    ConvolverOptions options = on_the_cpu();
+    for (const Border border : {Border::replicate, Border::wrap}) {
+      options.border = border;
+      Run run(options);
+      const bool is_chain = !filter->steps().empty();
+      const FileReport report =
+          run(folder / "in.jpg", folder / "in2.jpg", is_chain ? filter : of_luma(filter), 2);
+      if (!is_chain && border == Border::replicate) CHECK(report.bands > 1);
+      const FilterPtr step = of_luma(blur, true);
+      run(folder / "in.jpg", folder / "out.png", is_chain ? chain({step, step}) : step, 2);
+      CHECK(has_chroma_of(load(folder / "in2.jpg"), load(folder / "in.jpg")));
+      const Image kept = luma_of(folder / "in2.jpg"),
+                  anew = read_image(folder / "out.png", {}, nullptr);
+      double most = 0, sum = 0;
+      for (int y = 0; y < kHeight; ++y) {
+        for (int x = 0; x < kWidth; ++x) {
+          double luma = 0;
+          for (int c = 0; c < 3; ++c) luma += kLuma[std::size_t(c)] * sample(anew, x, y, c);
+          const double difference = sample(kept, x, y, 0) - luma;
+          most = std::max(most, std::abs(difference));
+          sum += difference;
+        }
+      }
+      CHECK(most <= 2.5);  // coefficients have steps of 1, and colours are rounded
+      CHECK(std::abs(sum) / (kWidth * kHeight) < 0.02);
+    }
+  }
+  // The file is replaced by its own result. It lies in memory, and a copy of its chroma.
+  Run run;
+  const Bytes in = load(folder / "in.jpg");
+  run(folder / "in.jpg", folder / "out.jpg", of_luma(blur));
+  run(folder / "in.jpg", folder / "in.jpg", of_luma(blur));
+  CHECK(run.asked > 2 * std::int64_t(in.size()));
+  CHECK(load(folder / "in.jpg") == load(folder / "out.jpg"));
+  CHECK(has_chroma_of(load(folder / "in.jpg"), in));
+}
+
+TEST_CASE("where a JPEG's chroma cannot be kept, the result is made in colours") {
+  const TemporaryFolder folder;
+  const Image made = pattern(70, 50, 3, Depth::u8);
+  const Bytes plain = colour(made);
+  const auto compare = [&](bool keeps, const Bytes& in, const WriteOptions& write = {},
+                           const std::string& out = "out.jpg", bool refuse_damaged = true) {
+    save(folder / "in.jpg", in);
+    Run run;
+    run.batch.write = write;
+    run.batch.read.loader = write.loader;
+    run.batch.read.refuse_damaged = refuse_damaged;
+    const FileReport kept = run(folder / "in.jpg", folder / out, of_luma(box()), 2);
+    const Bytes result = load(folder / out);
+    const FileReport anew = run(folder / "in.jpg", folder / out, of_luma(box(), true), 2);
+    CHECK(kept.warnings == anew.warnings);
+    CHECK((result != load(folder / out)) == keeps);
+    if (keeps) CHECK(has_chroma_of(result, in));
+  };
+  compare(true, plain);
+  Bytes more = plain;
+  more.insert(more.end(), 100, 0xFF);  // as cameras fill a block
+  compare(true, more);
+  more = plain;
+  more.insert(more.end(), plain.begin(), plain.end());
+  compare(true, more);
+  compare(true, plain, {.strip = Strip::all});
+  compare(false, plain, {}, "out.png");
+  compare(false, plain, {.quality = 90});
+  compare(false, plain, {.subsampling = Subsampling{2, 2}});
+  compare(false, plain, {.progressive = true});
+  compare(false, plain, {.optimize = true});
+  compare(false, plain, {.loader = Loader::opencv});
+  compare(false, jpeg_with_exif(plain, exif(6, true)));
+  compare(false, Bytes(plain.begin(), plain.end() - 400), {}, "out.jpg", false);
+  Bytes no_step = plain;
+  const Bytes table = {0xFF, 0xDB, 0, 67, 0};
+  *(std::ranges::search(no_step, table).end() + 20) = 0;
+  compare(false, no_step, {}, "out.jpg", false);
+  compare(false, encoded(made, JCS_CMYK, 4, [](jpeg_compress_struct&) {}));
+  compare(false, grey(made));
+  for (const Configure& kind :
+       {sampling(4, 1), Configure(progressive), Configure([](jpeg_compress_struct& info) {
+          for (int c : {1, 2}) info.comp_info[c].dc_tbl_no = info.comp_info[c].ac_tbl_no = 0;
+        }),
+        Configure([](jpeg_compress_struct& info) { jpeg_set_colorspace(&info, JCS_RGB); })})
+    compare(false, colour(made, kind));
 }
 
 TEST_CASE("a picture with alpha gives the same file on any number of threads") {
@@ -364,13 +550,6 @@ int equal_blocks(const std::vector<Component>& a, const std::vector<Component>& 
     }
   }
   return equal;
-}
-
-bool coded_alike(const std::vector<Component>& a, const std::vector<Component>& b) {
-  return std::ranges::equal(a, b, [](const Component& one, const Component& other) {
-    return one.across == other.across && one.down == other.down && one.width == other.width &&
-           one.height == other.height && one.table == other.table;
-  });
 }
 
 /// A grey JPEG of 70x50 pixels, arithmetic-coded with steps of 1. All coefficients are 0 but for

@@ -78,6 +78,12 @@ struct World : Crew {
     return read_journal(folder / ("out/" + journal_name(batch.shard)));
   }
 
+  std::int64_t done_in_journal() const {
+    return std::ranges::count_if(journal().pictures, [](const auto& picture) {
+      return picture.second.state == RecordState::done;
+    });
+  }
+
   TemporaryFolder folder;
   Batch batch;
   std::string kind, kept_to;                                    ///< of GPUs' decoders
@@ -101,7 +107,7 @@ TEST_CASE(
   world.run();
   CHECK(kept_to.empty());
   CHECK(world.journal().decoders == "hardware");
-  CHECK(world.journal().done.size() == 2);
+  CHECK(world.done_in_journal() == 2);
 
   // A resumed run is told before it makes any.
   world.batch.resume = true;
@@ -111,7 +117,7 @@ TEST_CASE(
     CHECK(job.in.ends_with("c.png"));
   };
   world.run();
-  CHECK(world.journal().done.size() == 3);
+  CHECK(world.done_in_journal() == 3);
 
   // One that begins anew has the choice.
   world.batch.resume = false;
@@ -161,6 +167,20 @@ TEST_CASE("shards whose GPUs' decoders round differently are not joined") {
   run(2, "");
   CHECK(merge_journals(out).done == 5);
   CHECK(read_journal(out + "/" + journal_name({})).decoders == "hardware");
+}
+
+TEST_CASE("merge names a picture once for each shard too many that has done it") {
+  const TemporaryFolder folder;
+  std::string others;  // a name of no shard but the first
+  for (int i = 0; others.empty() || !Shard{1, 3}.takes(others); ++i) others = std::to_string(i);
+  for (int i = 1; i <= 3; ++i) {
+    Journal journal(folder / "", {i, 3}, "s", false);
+    if (i > 1) journal.done({others, others, {1, 2}, {3, 4}});
+    for (const char* name : {"a", "b", "c", "d"}) journal.done({name, name, {1, 2}, {3, 4}});
+    journal.end();
+  }
+  const std::vector<std::string> twice{others, "a", "a", "b", "b", "c", "c", "d", "d"};
+  CHECK(merge_journals(folder / "").twice == twice);
 }
 
 TEST_CASE("what could not be read keeps results from being whole until it can") {

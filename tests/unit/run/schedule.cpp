@@ -276,7 +276,7 @@ TEST_CASE("a worker that finds nothing but a job that another tries is there for
     explicit TryingLane(World& all) : world(all) {}
     FileReport filter(Passage& passage) override {
       const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
-      const bool is_large = passage.number < kLarge;
+      const bool is_large = passage.outcome.number < kLarge;
       pause();  // the other worker looks for a job meanwhile
       passage.admission.admit(passage, is_large ? 60 : 10, true);
       pause();

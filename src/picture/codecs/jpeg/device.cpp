@@ -388,6 +388,7 @@ class LibraryCodec : public DeviceJpeg::State {
   }
 
   std::vector<bool> decode(std::span<const DeviceJpeg::Input> inputs, void* stream) override {
+    const std::uint64_t shortages = shortages_until_now();
     std::vector<bool> done(inputs.size(), false);
     auto how = structure<nvimgcodecDecodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_DECODE_PARAMS);
     how.apply_exif_orientation = 1;
@@ -408,12 +409,13 @@ class LibraryCodec : public DeviceJpeg::State {
                             future);
       });
     }
-    check_memory(done);
+    check_memory(done, shortages);
     return done;
   }
 
   std::vector<std::vector<unsigned char>> encode(std::span<const DeviceJpeg::Output> outputs,
                                                  void* stream) override {
+    const std::uint64_t shortages = shortages_until_now();
     std::vector<std::vector<unsigned char>> encoded(outputs.size());
     std::vector<bool> done(outputs.size(), false);
     auto how = structure<nvimgcodecEncodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_ENCODE_PARAMS);
@@ -444,7 +446,7 @@ class LibraryCodec : public DeviceJpeg::State {
     }
     for (std::size_t i = 0; i < encoded.size(); ++i)
       if (!done[i]) encoded[i].clear();
-    check_memory(done);
+    check_memory(done, shortages);
     return encoded;
   }
 
@@ -468,10 +470,13 @@ class LibraryCodec : public DeviceJpeg::State {
 
   /// Throws where pictures have failed and memory was short meanwhile. The library itself tells
   /// that like any other failure.
-  void check_memory(const std::vector<bool>& done) const {
-    const bool was_short = allocators_ && allocators_->pools.was_short();
-    if (was_short && std::ranges::find(done, false) != done.end())
+  void check_memory(const std::vector<bool>& done, std::uint64_t shortages_before) const {
+    if (shortages_until_now() != shortages_before && std::ranges::find(done, false) != done.end())
       throw DeviceMemoryError("nvImageCodec: too little memory on the device");
+  }
+
+  std::uint64_t shortages_until_now() const {
+    return allocators_ ? allocators_->pools.shortages() : 0;
   }
 
   /// Adds a picture to a batch, unless the library refuses it. `make` makes its file.

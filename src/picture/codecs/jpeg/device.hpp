@@ -13,8 +13,8 @@
 
 namespace convfilt {
 
-/// A decoder and an encoder of one device. Only one thread at a time may use it; several objects
-/// may work side by side.
+/// A decoder and an encoder of one device. One thread at a time may use each; several objects may
+/// work side by side, but two decoders of a device take longer together than one after the other.
 class DeviceJpeg {
  public:
   /// Why there is no nvImageCodec on this machine, with the remedy; empty where there is. The first

@@ -1,79 +1,33 @@
 #include "src/picture/codecs/jpeg/entropy.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstdlib>
+#include <utility>
 
 namespace convfilt::jpeg {
 namespace {
 
-constexpr int kCoefficients = 64;
+using huffman::kCoefficients;
 
-/// The next bits of the data, on top of a word.
-class Bits {
- public:
-  explicit Bits(std::span<const unsigned char> data)
-      : at_(data.data()), end_(data.data() + data.size()) {}
-
-  /// Makes 56 bits or more ready, unless the data end.
-  void fill() {
-    std::uint64_t word;
-    if (end_ - at_ >= std::ptrdiff_t(sizeof word)) {
-      std::memcpy(&word, at_, sizeof word);
-      if (!has_marker(word)) {
-        // The bits of a byte that is not counted yet are set once more by the next fill.
-        window_ |= __builtin_bswap64(word) >> ready_;
-        at_ += (63 - ready_) >> 3;
-        ready_ |= 56;
-        return;
-      }
-    }
-    while (ready_ < 56 && at_ < end_) {
-      const unsigned char byte = *at_++;
-      if (byte == 0xFF) ++at_;
-      window_ |= std::uint64_t{byte} << (56 - ready_);
-      ready_ += 8;
-    }
-  }
-
-  std::uint32_t next_16() const { return std::uint32_t(window_ >> 48); }
-
-  void pass(int bits) {
-    window_ <<= bits;
-    ready_ -= bits;
-  }
-
-  /// Whether more bits were passed than there are.
-  bool is_overdrawn() const { return ready_ < 0; }
-
-  bool is_at_end() const { return ready_ >= 0 && ready_ < 8 && at_ >= end_; }
-
- private:
-  /// Whether one of the eight bytes is 0xFF.
-  static bool has_marker(std::uint64_t word) {
-    constexpr std::uint64_t kOnes = 0x0101010101010101u;
-    return ((~word - kOnes) & word & (kOnes << 7)) != 0;
-  }
-
-  const unsigned char *at_, *end_;
-  std::uint64_t window_ = 0;
-  int ready_ = 0;
-};
-
-bool holds_block(Bits& bits, const ScanComponent& component) {
+/// Passes a block from coefficient `at` on, behind a fill(). `each` gets the bits that are passed,
+/// on top of a word, and their count of 1 to 27. False where that is no block.
+template <class Each>
+bool pass_block(Bits& bits, const ScanComponent& component, int at, Each each) {
   // One or more symbols; the last of them may belong to the next block.
-  const auto pass = [&bits](const HuffmanTable::Steps& steps, const HuffmanTable& table, int& at) {
+  const auto pass = [&bits, &each](const HuffmanTable::Steps& steps, const HuffmanTable& table,
+                                   int& at) {
     HuffmanTable::Step several = steps[bits.next_16() >> (16 - HuffmanTable::kShort)];
     if (at + several.reaches > kCoefficients) [[unlikely]] {
-      several = table.next(bits.next_16());
+      several = table.codes().next(bits.next_16());
       if (at + several.reaches > kCoefficients) return false;
     }
+    each(bits.next(), several.bits);
     bits.pass(several.bits);
     at += several.advances;
     return true;
   };
-  int at = 0;
-  bits.fill();
-  if (!pass(component.at_start, *component.dc, at)) return false;
+  if (at == 0 && !pass(component.at_start, *component.dc, at)) return false;
   // A symbol with its value has 27 bits at most, so that one fill is enough for two.
   while (at < kCoefficients) {
     if (!pass(component.behind_start, *component.ac, at)) return false;
@@ -109,9 +63,9 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
         step = {bits, Step::kAll, 1};
       const std::uint32_t first = code++ << (16 - length);
       if (length > kShort)
-        long_.push_back({length, first, step});
+        codes_.longs[codes_.long_count++] = {first, length, step};
       else if (first >> 16 == 0)
-        std::fill_n(single_.begin() + std::ptrdiff_t(first >> (16 - kShort)),
+        std::fill_n(codes_.single + (first >> (16 - kShort)),
                     std::size_t{1} << (kShort - length), step);
     }
     // Codes of ones alone are reserved, so one more of this length would always be left.
@@ -127,10 +81,10 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
 HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
   Steps steps;
   for (std::uint32_t bits = 0; bits < steps.size(); ++bits) {
-    Step all = single_[bits];
+    Step all = codes_.single[bits];
     if (all.bits > kShort) all = Step();
     while (all.bits > 0 && all.advances < Step::kAll) {
-      const Step& next = ac.single_[bits << all.bits & (steps.size() - 1)];
+      const Step& next = ac.codes_.single[bits << all.bits & (steps.size() - 1)];
       if (next.bits == 0 || all.bits + next.bits > kShort) break;
       all.bits = std::uint8_t(all.bits + next.bits);
       all.advances = std::uint8_t(all.advances + next.advances);
@@ -141,24 +95,99 @@ HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
   return steps;
 }
 
-HuffmanTable::Step HuffmanTable::next_long(std::uint32_t bits) const {
-  const auto after =
-      std::upper_bound(long_.begin(), long_.end(), bits,
-                       [](std::uint32_t b, const Code& code) { return b < code.first; });
-  if (after == long_.begin()) return {};
-  const Code& code = *(after - 1);
-  return (bits ^ code.first) >> (16 - code.length) == 0 ? code.step : Step{};
-}
+namespace {
 
-bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-                 std::size_t units) {
+template <bool kKeeps>
+bool holds(std::span<const unsigned char> data, std::span<const ScanComponent> components,
+           std::size_t units, CodedChroma* chroma) {
   Bits bits(data);
-  for (std::size_t unit = 0; unit < units; ++unit)
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    int length = 0;
     for (const ScanComponent& component : components)
-      for (int block = 0; block < component.blocks; ++block)
-        if (!holds_block(bits, component)) return false;
+      for (int block = 0; block < component.blocks; ++block) {
+        const auto keep = [&](std::uint64_t passed, int count) {
+          if constexpr (kKeeps) chroma->bits.put(passed, count);
+          length += count;
+        };
+        const bool is_kept = kKeeps && &component != components.data();
+        bits.fill();
+        if (!(is_kept ? pass_block(bits, component, 0, keep)
+                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
+          return false;
+      }
+    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
+  }
   bits.fill();
   return bits.is_at_end();
+}
+
+}  // namespace
+
+bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
+                 std::size_t units, CodedChroma* chroma) {
+  return chroma ? holds<true>(data, components, units, chroma)
+                : holds<false>(data, components, units, chroma);
+}
+
+Interleaver::Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
+                         std::span<const unsigned char> dc, std::span<const unsigned char> ac)
+    : dc_(HuffmanTable::Kind::dc, dc.subspan<1, 16>(), dc.subspan(17)),
+      ac_(HuffmanTable::Kind::ac, ac.subspan<1, 16>(), ac.subspan(17)),
+      component_(dc_, ac_, blocks),
+      chroma_(chroma),
+      chroma_bits_(chroma.bits.data()),
+      restart_interval_(restart_interval) {
+  std::uint64_t code = 0;
+  const unsigned char* symbol = dc.data() + 17;
+  for (int length = 1; length <= 9; ++length, code <<= 1)
+    for (int i = 0; i < dc[std::size_t(length)]; ++i, ++code, ++symbol) {
+      codes_.at(*symbol) = {code << (64 - length), length};
+      std::fill_n(sizes_.begin() + std::ptrdiff_t(code << (9 - length)), 1 << (9 - length),
+                  *symbol);
+    }
+}
+
+int Interleaver::next_difference(Bits& luma) const {
+  luma.fill();
+  const int size = sizes_[luma.next() >> 55], length = codes_[std::size_t(size)].length;
+  const int value = size > 0 ? int(luma.next() << length >> (64 - size)) : 0;
+  luma.pass(length + size);
+  return size == 0 || value >> (size - 1) == 1 ? value : value - (1 << size) + 1;
+}
+
+void Interleaver::put_difference(int difference, BitWriter& to) const {
+  const int size = std::bit_width(unsigned(std::abs(difference)));
+  const auto [bits, length] = codes_[std::size_t(size)];
+  const auto value = std::uint64_t(difference < 0 ? difference - 1 : difference);
+  to.put(bits | (size > 0 ? value << (64 - size) >> length : 0), length + size);
+}
+
+void Interleaver::add(std::span<const unsigned char> luma, std::size_t units) {
+  Bits bits(luma);
+  BitWriter to = std::move(out);  // a copy that no pointer leads to stays in registers
+  int mean = 0;
+  for (const std::size_t end = unit_ + units; unit_ < end; ++unit_) {
+    if (restart_interval_ > 0 && unit_ > 0 && unit_ % restart_interval_ == 0) {
+      constexpr unsigned char kRestart = 0xD0;
+      to.end(static_cast<unsigned char>(kRestart + (unit_ / restart_interval_ - 1) % 8));
+      mean_ = 0;
+    }
+    for (int block = 0; block < component_.blocks; ++block) {
+      mean += next_difference(bits);
+      put_difference(mean - std::exchange(mean_, mean), to);
+      bits.fill();
+      pass_block(bits, component_, 1,
+                 [&to](std::uint64_t passed, int count) { to.put(passed, count); });
+    }
+    for (int left = chroma_.lengths[unit_]; left > 0;) {
+      const int count = std::min(left, 32);
+      chroma_bits_.fill();
+      to.put(chroma_bits_.next(), count);
+      chroma_bits_.pass(count);
+      left -= count;
+    }
+  }
+  out = std::move(to);
 }
 
 }  // namespace convfilt::jpeg

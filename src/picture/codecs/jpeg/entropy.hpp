@@ -4,10 +4,120 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
+#include "kernels/huffman/walk.hpp"
+
 namespace convfilt::jpeg {
+
+/// Whether one of the eight bytes is 0xFF.
+inline bool has_marker(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u;
+  return ((~word - kOnes) & word & (kOnes << 7)) != 0;
+}
+
+/// The next bits of a scan's data, on top of a word.
+class Bits {
+ public:
+  explicit Bits(std::span<const unsigned char> data)
+      : at_(data.data()), end_(data.data() + data.size()) {}
+
+  /// Makes 56 bits or more ready, unless the data end.
+  void fill() {
+    std::uint64_t word;
+    if (end_ - at_ >= std::ptrdiff_t(sizeof word)) {
+      std::memcpy(&word, at_, sizeof word);
+      if (!has_marker(word)) {
+        // The bits of a byte that is not counted yet are set once more by the next fill.
+        window_ |= __builtin_bswap64(word) >> ready_;
+        at_ += (63 - ready_) >> 3;
+        ready_ |= 56;
+        return;
+      }
+    }
+    while (ready_ < 56 && at_ < end_) {
+      const unsigned char byte = *at_++;
+      if (byte == 0xFF) ++at_;
+      window_ |= std::uint64_t{byte} << (56 - ready_);
+      ready_ += 8;
+    }
+  }
+
+  std::uint64_t next() const { return window_; }
+  std::uint32_t next_16() const { return std::uint32_t(window_ >> 48); }
+
+  void pass(int bits) {
+    window_ <<= bits;
+    ready_ -= bits;
+  }
+
+  /// Whether more bits were passed than there are.
+  bool is_overdrawn() const { return ready_ < 0; }
+
+  bool is_at_end() const { return ready_ >= 0 && ready_ < 8 && at_ >= end_; }
+
+ private:
+  const unsigned char *at_, *end_;
+  std::uint64_t window_ = 0;
+  int ready_ = 0;
+};
+
+/// Writes bits as a scan's data, with a zero behind each 0xFF.
+class BitWriter {
+ public:
+  /// Takes that memory at once, and more only where it is not enough.
+  explicit BitWriter(std::size_t bytes = 0) : data_(bytes) {}
+
+  /// Appends so many bits, 1 to 32, from the top of a word.
+  void put(std::uint64_t bits, int count) {
+    bits &= ~(~std::uint64_t{0} >> count);
+    window_ |= bits >> held_;
+    held_ += count;
+    if (held_ < 64) return;
+    put_bytes(8);
+    held_ -= 64;
+    window_ = bits << (count - held_);
+  }
+
+  /// Fills the last byte with ones, and appends a marker.
+  void end(unsigned char marker) {
+    if (held_ % 8 != 0) put(~std::uint64_t{0}, 8 - held_ % 8);
+    put_bytes(held_ / 8);
+    window_ = std::uint64_t(held_ = 0);
+    data_[size_++] = 0xFF;
+    data_[size_++] = marker;
+  }
+
+  /// What was put, but for up to 63 bits that are held until more come, or the end.
+  std::span<const unsigned char> data() const { return {data_.data(), size_}; }
+
+  /// Forgets data().
+  void clear() { size_ = 0; }
+
+ private:
+  /// Appends bytes of the window, 8 at the most.
+  void put_bytes(int count) {
+    constexpr std::size_t kMost = 18;  // with a zero behind each, and a marker
+    if (data_.size() - size_ < kMost) data_.resize(2 * data_.size() + kMost);
+    if (count == 8 && !has_marker(window_)) {
+      const std::uint64_t bytes = __builtin_bswap64(window_);
+      std::memcpy(data_.data() + size_, &bytes, sizeof bytes);
+      size_ += sizeof bytes;
+      return;
+    }
+    for (int shift = 56; count > 0; --count, shift -= 8) {
+      data_[size_++] = static_cast<unsigned char>(window_ >> shift);
+      if (data_[size_ - 1] == 0xFF) data_[size_++] = 0;
+    }
+  }
+
+  std::vector<unsigned char> data_;
+  std::size_t size_ = 0;
+  std::uint64_t window_ = 0;
+  int held_ = 0;  ///< bits on top of the window
+};
 
 /// A Huffman table as a file defines it (ISO/IEC 10918-1, annex C), made for passing over values: a
 /// symbol says how many bits follow it.
@@ -22,37 +132,18 @@ class HuffmanTable {
   HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
                std::span<const unsigned char> symbols);
 
-  /// The next part of a stream: one symbol or several, with their values.
-  struct alignas(4) Step {
-    static constexpr std::uint8_t kAll = 64, kBeyond = 255;
-    std::uint8_t bits = 0;
-    std::uint8_t advances = 0;       ///< coefficients; all of a block or more where it ends
-    std::uint8_t reaches = kBeyond;  ///< how many coefficients must be left; no block has so many
-                                     ///< where there is no such code
-  };
-  static constexpr int kShort = 11;  ///< bits that are looked up at once
+  using Step = huffman::Step;
+  static constexpr int kShort = huffman::Codes::kShort;
   using Steps = std::array<Step, 1 << kShort>;
 
-  /// One symbol, by the next 16 bits.
-  Step next(std::uint32_t bits) const {
-    const Step& step = single_[bits >> (16 - kShort)];
-    return step.bits != 0 ? step : next_long(bits);
-  }
+  const huffman::Codes& codes() const { return codes_; }
 
   /// By the next kShort bits, a symbol of this table and as many of `ac` as they hold whole; none
   /// where they hold none.
   Steps followed_by(const HuffmanTable& ac) const;
 
  private:
-  Step next_long(std::uint32_t bits) const;
-
-  Steps single_{};
-  struct Code {
-    int length;
-    std::uint32_t first;  ///< of 16 bits, the code on top
-    Step step;
-  };
-  std::vector<Code> long_;  ///< in the order of their codes
+  huffman::Codes codes_;
 };
 
 /// The tables of a component, and how many of its blocks are in each unit of the scan. The tables
@@ -71,10 +162,50 @@ struct ScanComponent {
   HuffmanTable::Steps at_start, behind_start;
 };
 
+/// Chroma of a scan, unit by unit.
+struct CodedChroma {
+  BitWriter bits;
+  std::vector<std::uint16_t> lengths;  ///< bits of each unit
+};
+
 /// Whether the data hold that many units, and end with them but for the bits that fill the last
 /// byte. Each 0xFF of the data must have a zero behind it. Libraries may take data that it refuses,
-/// such as those with values too large for 8-bit samples.
+/// such as those with values too large for 8-bit samples. All bits of components but the first are
+/// appended to `chroma`, if there is one: means are stored as differences, which stay.
 bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-                 std::size_t units);
+                 std::size_t units, CodedChroma* chroma = nullptr);
+
+/// Makes the data of a scan of luma that was coded by itself, in the order of the scan, and of
+/// chroma.
+class Interleaver {
+ public:
+  /// Luma has that many blocks in each unit. `dc` and `ac` are the payloads of the segments that
+  /// define its tables: `dc` the standard's.
+  Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
+              std::span<const unsigned char> dc, std::span<const unsigned char> ac);
+
+  /// Appends units. The first block's mean in `luma` is no difference.
+  void add(std::span<const unsigned char> luma, std::size_t units);
+
+  BitWriter out;
+
+ private:
+  int next_difference(Bits& luma) const;
+  void put_difference(int difference, BitWriter& to) const;
+
+  struct Code {
+    std::uint64_t bits = 0;  ///< on top
+    int length = 0;
+  };
+  std::array<Code, 12> codes_;                ///< of differences of so many bits
+  std::array<std::uint8_t, 1 << 9> sizes_{};  ///< of differences, by the next 9 bits
+  const HuffmanTable dc_, ac_;
+  const ScanComponent component_;
+  const CodedChroma& chroma_;
+  Bits chroma_bits_;
+  const std::size_t restart_interval_;
+  std::size_t unit_ = 0;
+  int mean_ = 0;  ///< of the block before
+};
 
 }  // namespace convfilt::jpeg

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "src/picture/codecs/jpeg/libjpeg.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
+#include "src/picture/image.hpp"
 
 namespace convfilt::jpeg {
 namespace {
@@ -265,7 +267,103 @@ class PatchWriter : public RowWriter, public Compressor {
   int next_row_ = 0;
 };
 
+/// Encodes luma in strips, and puts chroma between.
+class LumaWriter : public RowWriter {
+ public:
+  LumaWriter(ByteSink& sink, const Header& header, std::shared_ptr<const KeptChroma> chroma)
+      : sink_(sink), header_(header), chroma_(std::move(chroma)), original_(chroma_->head) {
+    warnings_ = segments_of(header.metadata).left_out;
+    coding_ = *coding_of(*original_.info());
+    const Coding::Component luma{1, 1, coding_.components.front().table};
+    coding_.components = {luma};
+    coding_.colours = JCS_GRAYSCALE;
+    units_ = (header.width + coding_.unit_width() - 1) / coding_.unit_width();
+  }
+
+  int rows_at_a_time() const override { return coding_.unit_height(); }
+
+  /// Has the blocks lie beside each other in the order of the scan.
+  EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
+    const int width = coding_.unit_width(), last = (units_ - 1) * width;
+    Image blocks(units_ * width * coding_.down, DCTSIZE, 1, Depth::u8);
+    for (int y = 0; y < coding_.unit_height(); ++y) {
+      const std::byte* from = rows.row(std::min(y, rows.height - 1));
+      std::byte* to = blocks.view().row(y % DCTSIZE) + y / DCTSIZE * width;
+      const auto put = [&]<int kWidth>(std::integral_constant<int, kWidth>) {
+        for (int x = 0; x < last; x += kWidth, to += kWidth * coding_.down)
+          std::memcpy(to, from + x, kWidth);
+      };
+      if (width == DCTSIZE)
+        put(std::integral_constant<int, DCTSIZE>());
+      else
+        put(std::integral_constant<int, 2 * DCTSIZE>());
+      std::memcpy(to, from + last, std::size_t(rows.width - last));
+      std::fill(to + (rows.width - last), to + width, from[rows.width - 1]);
+    }
+    MemorySink sink;
+    const Strip strip(sink, header_, coding_, std::as_const(blocks).view());
+    EncodedRows encoded;
+    encoded.bytes = sink.bytes();
+    return encoded;
+  }
+
+  void write(PictureView<const std::byte> /*rows*/, EncodedRows encoded) override {
+    const View strip = encoded.bytes;
+    std::size_t at = 2;
+    std::vector<View> tables;
+    for (std::optional<SegmentInFile> segment; (segment = segment_at(strip, at));) {
+      at = segment->next;
+      if (segment->marker == kHuffmanTables) tables.push_back(segment->payload);
+      if (segment->marker == kScan) break;
+    }
+    if (!all_) begin(tables);
+    all_->add(strip.subspan(at), std::size_t(units_));
+    sink_.append(all_->out.data());
+    all_->out.clear();
+  }
+
+  void finish() override {
+    all_->out.end(JPEG_EOI);
+    sink_.append(all_->out.data());
+  }
+
+ private:
+  using View = std::span<const unsigned char>;
+
+  /// Writes what stands before the data. Tables of the file may lack codes for luma that has
+  /// changed, so that luma has the standard's.
+  void begin(const std::vector<View>& tables) {
+    const jpeg_decompress_struct& info = *original_.info();
+    const jpeg_component_info& luma = info.comp_info[0];
+    all_.emplace(chroma_->coded, coding_.across * coding_.down, info.restart_interval, tables[0],
+                 tables[1]);
+    const auto scan = chroma_->head.begin() + std::ptrdiff_t(chroma_->tables);
+    std::vector<unsigned char> head(chroma_->head.begin(), scan);
+    for (int i = 0; i < 2; ++i) {
+      const View table = tables[std::size_t(i)];
+      append_segment(kHuffmanTables, table, head);
+      head[head.size() - table.size()] =
+          static_cast<unsigned char>(i == 0 ? luma.dc_tbl_no : 0x10 | luma.ac_tbl_no);
+    }
+    head.insert(head.end(), scan, chroma_->head.end());
+    sink_.append(with_metadata(head, header_.metadata));
+  }
+
+  ByteSink& sink_;
+  const Header header_;
+  const std::shared_ptr<const KeptChroma> chroma_;
+  Coefficients original_;
+  Coding coding_;
+  int units_;  ///< in a row
+  std::optional<Interleaver> all_;
+};
+
 }  // namespace
+
+std::unique_ptr<RowWriter> write_luma(ByteSink& sink, const Header& header,
+                                      std::shared_ptr<const KeptChroma> chroma) {
+  return std::make_unique<LumaWriter>(sink, header, std::move(chroma));
+}
 
 std::unique_ptr<RowWriter> patch(ByteSink& sink, const Header& header, const WriteOptions& options,
                                  std::span<const unsigned char> file, std::vector<Region> regions) {

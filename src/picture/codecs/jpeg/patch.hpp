@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/picture/codec.hpp"
+#include "src/picture/codecs/jpeg/stream.hpp"
 #include "src/picture/region.hpp"
 
 namespace convfilt::jpeg {
@@ -17,5 +18,10 @@ namespace convfilt::jpeg {
 /// 0, must stay in memory.
 std::unique_ptr<RowWriter> patch(ByteSink& sink, const Header& header, const WriteOptions& options,
                                  std::span<const unsigned char> file, std::vector<Region> regions);
+
+/// A writer of rows of luma. The result has the chroma of another JPEG bit for bit, and that one's
+/// quantisation; codes of luma are the standard's.
+std::unique_ptr<RowWriter> write_luma(ByteSink& sink, const Header& header,
+                                      std::shared_ptr<const KeptChroma> chroma);
 
 }  // namespace convfilt::jpeg

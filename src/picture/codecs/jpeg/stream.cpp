@@ -16,21 +16,7 @@ namespace {
 
 using View = std::span<const unsigned char>;
 
-constexpr unsigned char kStart = 0xD8, kScan = 0xDA, kQuantisation = 0xDB;
-
-/// A segment between the start and the scan, with where the next one begins.
-struct SegmentInFile {
-  unsigned char marker = 0;
-  View payload;
-  std::size_t next = 0;
-};
-
-std::optional<SegmentInFile> segment_at(View file, std::size_t at) {
-  if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
-  const std::size_t length = big_endian(file, at + 2, 2);
-  if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
-  return SegmentInFile{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
-}
+constexpr unsigned char kStart = 0xD8, kQuantisation = 0xDB;
 
 /// The header of a file that libjpeg takes without a warning, and the scan behind it.
 class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
@@ -46,25 +32,42 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     });
   }
 
-  /// Whether the scan, whose data begin at `at`, is plain and ends the file.
-  bool is_whole(std::size_t at) const {
+  /// Tables, and segments that markers end in their turn.
+  struct Codes {
+    std::vector<HuffmanTable> tables;
+    std::optional<std::size_t> numbers[2][NUM_HUFF_TBLS];  ///< of tables, by kind and in the file
+    struct Component {
+      std::size_t dc, ac;  ///< numbers of tables
+      int blocks;          ///< in a unit
+    };
+    std::vector<Component> components;
+    struct Segment {
+      View data;
+      std::size_t units;
+    };
+    std::vector<Segment> segments;
+  };
+  /// Those of the scan whose data begin at `at`; nothing where it is not plain, whatever its codes.
+  /// It must end the file, unless more may follow.
+  std::optional<Codes> codes(std::size_t at, bool more_may_follow = false) const {
     const int count = info_.num_components;
     if (!is_read_ || info_.data_precision != BITS_IN_JSAMPLE || info_.comps_in_scan != count ||
         info_.Ss != 0 || info_.Se != DCTSIZE2 - 1 || info_.Ah != 0 || info_.Al != 0)
-      return false;
-    if (count != 1 && (count != 3 || !is_ycc())) return false;
-    std::vector<HuffmanTable> tables;
-    tables.reserve(2 * std::size_t(count));  // they stay where they are
-    std::vector<ScanComponent> components;
+      return std::nullopt;
+    if (count != 1 && (count != 3 || !is_ycc())) return std::nullopt;
+    Codes codes;
     for (int i = 0; i < count; ++i) {
       const jpeg_component_info& component = info_.comp_info[i];
-      const int dc = component.dc_tbl_no, ac = component.ac_tbl_no, steps = component.quant_tbl_no;
+      const int steps = component.quant_tbl_no;
+      const std::optional<std::size_t> dc =
+          number_of(HuffmanTable::Kind::dc, component.dc_tbl_no, info_.dc_huff_tbl_ptrs, codes);
+      const std::optional<std::size_t> ac =
+          number_of(HuffmanTable::Kind::ac, component.ac_tbl_no, info_.ac_huff_tbl_ptrs, codes);
       if (info_.cur_comp_info[i] != &component || steps >= NUM_QUANT_TBLS ||
-          !info_.quant_tbl_ptrs[steps] || !add_table(HuffmanTable::Kind::dc, dc, tables) ||
-          !add_table(HuffmanTable::Kind::ac, ac, tables))
-        return false;
-      components.emplace_back(tables.end()[-2], tables.end()[-1],
-                              count == 1 ? 1 : component.h_samp_factor * component.v_samp_factor);
+          !info_.quant_tbl_ptrs[steps] || !dc || !ac)
+        return std::nullopt;
+      codes.components.push_back(
+          {*dc, *ac, count == 1 ? 1 : component.h_samp_factor * component.v_samp_factor});
     }
     const auto units = [count](std::size_t samples, int factor) {
       const std::size_t side = count == 1 ? DCTSIZE : DCTSIZE * std::size_t(factor);
@@ -76,21 +79,33 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     std::size_t begin = at;
     for (std::size_t restarts = 0; at < file_.size();) {
       const void* found = std::memchr(file_.data() + at, 0xFF, file_.size() - at);
-      if (!found) return false;
+      if (!found) return std::nullopt;
       at = std::size_t(static_cast<const unsigned char*>(found) - file_.data()) + 2;
-      if (at > file_.size()) return false;
+      if (at > file_.size()) return std::nullopt;
       const unsigned char marker = file_[at - 1];
       if (marker == 0) continue;
       const std::size_t interval = info_.restart_interval,
                         here = interval > 0 ? std::min(interval, left) : left;
-      if (!holds_units(file_.subspan(begin, at - 2 - begin), components, here)) return false;
+      codes.segments.push_back({file_.subspan(begin, at - 2 - begin), here});
       left -= here;
       begin = at;
-      if (marker == JPEG_EOI) return left == 0 && at == file_.size();
-      if (left == 0 || marker != JPEG_RST0 + restarts % 8) return false;
+      if (marker == JPEG_EOI && left == 0 && (more_may_follow || at == file_.size()))
+        return codes;
+      if (left == 0 || marker != JPEG_RST0 + restarts % 8) return std::nullopt;
       ++restarts;
     }
-    return false;
+    return std::nullopt;
+  }
+
+  /// Whether there is chroma, luma's Huffman tables are not those of it, and the blocks of a row of
+  /// units fit beside each other.
+  bool has_own_luma() const {
+    const jpeg_component_info* const c = info_.comp_info;
+    return is_read_ && info_.num_components == 3 &&
+           (info_.image_width + 2 * DCTSIZE) * JDIMENSION(c->v_samp_factor) <= JPEG_MAX_DIMENSION &&
+           std::none_of(c + 1, c + 3, [&](const jpeg_component_info& chroma) {
+             return chroma.dc_tbl_no == c->dc_tbl_no || chroma.ac_tbl_no == c->ac_tbl_no;
+           });
   }
 
  private:
@@ -108,55 +123,120 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
            is(c[1], 1, 1) && is(c[2], 1, 1);
   }
 
-  bool add_table(HuffmanTable::Kind kind, int number, std::vector<HuffmanTable>& to) const {
-    const auto& all =
-        kind == HuffmanTable::Kind::dc ? info_.dc_huff_tbl_ptrs : info_.ac_huff_tbl_ptrs;
-    if (number >= NUM_HUFF_TBLS || !all[number]) return false;
-    const JHUFF_TBL& table = *all[number];
-    const auto counts = View(table.bits).last<16>();
-    const int symbols = std::accumulate(counts.begin(), counts.end(), 0);
-    to.emplace_back(kind, counts, View(table.huffval).first(std::size_t(symbols)));
-    return true;
+  /// The number among `codes` of a table of the file, which is added where it is new.
+  static std::optional<std::size_t> number_of(HuffmanTable::Kind kind, int in_file,
+                                              JHUFF_TBL* const (&all)[NUM_HUFF_TBLS],
+                                              Codes& codes) {
+    if (in_file >= NUM_HUFF_TBLS || !all[in_file]) return std::nullopt;
+    std::optional<std::size_t>& number = codes.numbers[std::size_t(kind)][std::size_t(in_file)];
+    if (!number) {
+      const JHUFF_TBL& table = *all[in_file];
+      const auto counts = View(table.bits).last<16>();
+      const int symbols = std::accumulate(counts.begin(), counts.end(), 0);
+      number = codes.tables.size();
+      codes.tables.emplace_back(kind, counts,
+                                View(table.huffval).first(std::size_t(symbols)));
+    }
+    return number;
   }
 
   View file_;
   bool is_read_ = false;
 };
 
-}  // namespace
-
-bool is_plain(View file) {
-  constexpr unsigned char kBaseline = 0xC0, kHuffmanTables = 0xC4, kLastFrame = 0xCF;
-  constexpr std::size_t kSteps = DCTSIZE2 + 1;  // a quantisation table of one byte a step
-  const PlainScan scan(file);
+/// The scan of a baseline JPEG with a byte for each quantisation step; nothing where there is none.
+std::optional<std::size_t> baseline_scan(View file) {
+  constexpr unsigned char kBaseline = 0xC0, kLastFrame = 0xCF;
+  constexpr std::size_t kSteps = DCTSIZE2 + 1;
   std::size_t at = 2;
   for (std::optional<SegmentInFile> segment; (segment = segment_at(file, at)); at = segment->next) {
     const auto& [marker, payload, next] = *segment;
-    if (marker == kScan) return scan.is_whole(next);
+    if (marker == kScan) return at;
     const bool is_of_frame = marker >= kBaseline && marker <= kLastFrame;
-    if (is_of_frame && marker != kBaseline && marker != kHuffmanTables) return false;
+    if (is_of_frame && marker != kBaseline && marker != kHuffmanTables) break;
     if (marker == kQuantisation &&
         (payload.size() % kSteps != 0 || payload.empty() || payload[0] >= NUM_QUANT_TBLS))
-      return false;
+      break;
   }
-  return false;
+  return std::nullopt;
+}
+
+/// Whether the segments hold their units.
+bool hold(const PlainScan::Codes& codes, CodedChroma* chroma = nullptr) {
+  std::vector<ScanComponent> components;
+  for (const auto& [dc, ac, blocks] : codes.components)
+    components.emplace_back(codes.tables[dc], codes.tables[ac], blocks);
+  return std::ranges::all_of(codes.segments, [&](const PlainScan::Codes::Segment& segment) {
+    return holds_units(segment.data, components, segment.units, chroma);
+  });
+}
+
+}  // namespace
+
+std::optional<SegmentInFile> segment_at(View file, std::size_t at) {
+  if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
+  const std::size_t length = big_endian(file, at + 2, 2);
+  if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
+  return SegmentInFile{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
+}
+
+void append_segment(unsigned char marker, View payload, std::vector<unsigned char>& to) {
+  to.insert(to.end(), {0xFF, marker});
+  append_big_endian(to, payload.size() + 2, 2);
+  to.insert(to.end(), payload.begin(), payload.end());
+}
+
+bool is_plain(View file) {
+  const std::optional<std::size_t> at = baseline_scan(file);
+  const auto codes = at ? PlainScan(file).codes(segment_at(file, *at)->next) : std::nullopt;
+  return codes && hold(*codes);
+}
+
+std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
+  const std::optional<std::size_t> at = baseline_scan(file);
+  const auto codes = at ? PlainScan(file).codes(segment_at(file, *at)->next) : std::nullopt;
+  if (!codes || file.size() > huffman::Scan::kMostBytes) return nullptr;
+  auto scan = std::make_unique<huffman::Scan>();
+  for (const HuffmanTable& table : codes->tables) scan->codes.push_back(table.codes());
+  for (const auto& [dc, ac, blocks] : codes->components)
+    scan->blocks.insert(scan->blocks.end(), std::size_t(blocks),
+                        {std::uint8_t(dc), std::uint8_t(ac)});
+  scan->data.reserve(file.size() + codes->segments.size() * sizeof(std::uint64_t) * 2);
+  for (const PlainScan::Codes::Segment& segment : codes->segments)
+    scan->add(segment.data, segment.units * scan->blocks.size());
+  return scan;
+}
+
+std::unique_ptr<const KeptChroma> chroma_of(View file, std::size_t units) {
+  const std::optional<std::size_t> at = baseline_scan(file);
+  const PlainScan scan(file);
+  if (!at || !scan.has_own_luma()) return nullptr;
+  const std::size_t data = segment_at(file, *at)->next;
+  auto kept = std::make_unique<KeptChroma>();
+  kept->head = file.first(data);
+  kept->tables = *at;
+  kept->coded = {BitWriter(file.size()), {}};
+  kept->coded.lengths.reserve(units);
+  const auto codes = scan.codes(data, true);
+  if (!codes || !hold(*codes, &kept->coded)) return nullptr;
+  kept->coded.bits.end(JPEG_EOI);
+  return kept;
 }
 
 std::vector<unsigned char> with_metadata(View encoded, const Metadata& metadata) {
   std::vector<unsigned char> file = {0xFF, kStart};
   std::vector<Segment> segments = segments_of(metadata).list;
   segments.insert(segments.begin(), jfif_segment(metadata.resolution));
-  for (const Segment& segment : segments) {
-    file.insert(file.end(), {0xFF, segment.marker});
-    append_big_endian(file, segment.payload.size() + 2, 2);
-    file.insert(file.end(), segment.payload.begin(), segment.payload.end());
-  }
+  for (const Segment& segment : segments) append_segment(segment.marker, segment.payload, file);
   std::size_t at = 2;
   for (std::optional<SegmentInFile> segment; (segment = segment_at(encoded, at));
        at = segment->next) {
+    if (segment->marker == kScan) break;
     const bool is_metadata =
         (segment->marker >= kApp0 && segment->marker <= kApp15) || segment->marker == kComment;
-    if (!is_metadata) break;
+    if (!is_metadata)
+      file.insert(file.end(), encoded.begin() + std::ptrdiff_t(at),
+                  encoded.begin() + std::ptrdiff_t(segment->next));
   }
   file.insert(file.end(), encoded.begin() + std::ptrdiff_t(at), encoded.end());
   return file;

@@ -1,18 +1,53 @@
 /// JPEGs as bytes, for a codec that decodes and encodes whole ones.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "src/picture/codecs/jpeg/entropy.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt::jpeg {
+
+inline constexpr unsigned char kScan = 0xDA, kHuffmanTables = 0xC4;
+
+/// A segment between the start and the scan's data, with where the next one begins.
+struct SegmentInFile {
+  unsigned char marker = 0;
+  std::span<const unsigned char> payload;
+  std::size_t next = 0;
+};
+
+/// Nothing where there is none whole.
+std::optional<SegmentInFile> segment_at(std::span<const unsigned char> file, std::size_t at);
+
+void append_segment(unsigned char marker, std::span<const unsigned char> payload,
+                    std::vector<unsigned char>& to);
 
 /// Whether the file is of the kind that every decoder reads alike, and has no damage that shows
 /// without making pixels: Huffman-coded baseline of 8 bits in one scan; grey, or YCbCr of
 /// 4:4:4, 4:4:0, 4:2:2 or 4:2:0; the code words of all blocks, with each restart marker in its
 /// turn; and nothing behind the end marker. What libjpeg would warn of is not plain.
 bool is_plain(std::span<const unsigned char> file);
+
+/// The codes of a file that is plain in all but them: none were walked. Null where the file is not
+/// plain, or too large for a device's walk.
+std::unique_ptr<huffman::Scan> codes_of_plain(std::span<const unsigned char> file);
+
+/// The parts of a JPEG that stay where luma alone changes.
+struct KeptChroma {
+  std::span<const unsigned char> head;  ///< of the file, up to the scan's data
+  std::size_t tables = 0;               ///< bytes of that before the scan's segment
+  CodedChroma coded;
+};
+
+/// Those of a file, which must stay in memory; null where it is grey or not plain, or luma's
+/// Huffman tables are those of chroma, too. Other parts may follow the picture, which has at most
+/// so many units.
+std::unique_ptr<const KeptChroma> chroma_of(std::span<const unsigned char> file, std::size_t units);
 
 /// An encoder's JPEG with the metadata in place of the encoder's application segments.
 std::vector<unsigned char> with_metadata(std::span<const unsigned char> encoded,

@@ -90,11 +90,11 @@ TEST_CASE("a table with a code of ones alone has no symbols") {
   counts[0] = 2;
   const HuffmanTable full(HuffmanTable::Kind::dc, std::span<const unsigned char, 16>(counts),
                           Bytes{0, 1});
-  CHECK(full.next(0).bits == 0);
+  CHECK(full.codes().next(0).bits == 0);
   counts[0] = 1;
   const HuffmanTable half(HuffmanTable::Kind::dc, std::span<const unsigned char, 16>(counts),
                           Bytes{0});
-  CHECK(half.next(0).bits == 1);
+  CHECK(half.codes().next(0).bits == 1);
 }
 
 TEST_CASE("bits that are no code are refused") {
