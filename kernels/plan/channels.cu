@@ -4,13 +4,11 @@
 #include <algorithm>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan.hpp"
+#include "kernels/plan/joint_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kBlockColumns = 64;
-constexpr int kBlockRows = 4;
 constexpr int kPixels = 4;  // a thread moves four, since it reads and writes four samples at once
 
 /// Rows first..end-1 are moved by a launch. A plane has `height` rows, and planes lie one below the
