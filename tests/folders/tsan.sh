@@ -28,7 +28,7 @@ if [ ! -e "$build/onetbb/done" ]; then
 fi
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCONVFILT_CUDA=OFF -DCONVFILT_SANITIZE=thread -DTBB_DIR="$build/prefix/lib/cmake/TBB" \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1"
-cmake --build "$build" -j "$jobs" --target convfilt convfilt_run_tests
+cmake --build "$build" -j "$jobs" --target convfilt convfilt_run_tests convfilt_opencv
 tests=$build/bin/convfilt_run_tests
 ldd "$tests" | grep -q "libtbb.* => $build" || die "the tests do not take the oneTBB that was built: $(ldd "$tests")"
 
@@ -62,6 +62,7 @@ convfilt blur photos out -r --threads 8
 convfilt blur photos out -r --threads 8 --resume --json >lines
 convfilt sharpen photos tif -r --threads 3 --format tif
 convfilt edge photos edges -r --threads 4
+convfilt sharpen photos luma -r --luma --threads 4
 convfilt blur photos little -r --threads 4 --max-memory 8M
 convfilt blur photos fast -r --threads 4 --fail-fast
 convfilt blur photos whole --threads 3 --strategy cpu --sigma 3 --linear
@@ -73,4 +74,4 @@ if [ -n "$reports" ]; then
   echo "$reports"
   die "$(grep -c '^WARNING: ThreadSanitizer' <<<"$reports") reports"
 fi
-echo "ThreadSanitizer: unit tests of src/run and eight commands on folders: 0 reports"
+echo "ThreadSanitizer: unit tests of src/run and nine commands on folders: 0 reports"

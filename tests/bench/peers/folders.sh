@@ -26,11 +26,12 @@ make_folder huge 16000x12500 1
 cd "$work"
 
 names_in() { find "$1" -name '*.jpg' -printf '%f\n' | sort; }
-# Each of these takes a folder, a filter, and for convfilt an option or none.
-of_convfilt() { "$convfilt" "$2" "${@:3}" "$1" out_convfilt -r --quality 90 --device cpu -q; }
+# Each of these takes a folder, a filter, and for convfilt options. sharpen --luma keeps the pictures' own tables, or it could not keep
+# their chroma's codes; so does libjpeg-turbo beside it.
+of_convfilt() { "$convfilt" "$2" "${@:3}" "$1" out_convfilt -r --device cpu -q; }
 of_opencv() { mkdir -p out_opencv; ./opencv folder "$cores" "${2/edge/luma}" "$([ "$2" = blur ] && echo 2 || echo 1)" out_opencv "$1"/*.jpg; }
-of_xargs() { mkdir -p out_xargs; names_in "$1" | xargs -P "$cores" -I{} "$convfilt" "$2" "${@:3}" "$1/{}" out_xargs/{} --quality 90 --device cpu -q; }
-of_loop() { mkdir -p out_loop; for file in "$1"/*.jpg; do "$convfilt" "$2" "${@:3}" "$file" "out_loop/${file##*/}" --quality 90 --device cpu -q; done; }
+of_xargs() { mkdir -p out_xargs; names_in "$1" | xargs -P "$cores" -I{} "$convfilt" "$2" "${@:3}" "$1/{}" out_xargs/{} --device cpu -q; }
+of_loop() { mkdir -p out_loop; for file in "$1"/*.jpg; do "$convfilt" "$2" "${@:3}" "$file" "out_loop/${file##*/}" --device cpu -q; done; }
 of_vips() {
   mkdir -p out_vips
   local filter=sharpen number=(--sigma 1 --x1 0)
@@ -40,7 +41,7 @@ of_vips() {
 of_gm() { mkdir -p out_gm; (cd "$1"; gm mogrify -output-directory ../out_gm -blur 0x2 -quality 90 ./*.jpg); }
 of_mogrify() { mkdir -p out_mogrify; mogrify -path out_mogrify -blur 0x2 -quality 90 "$1"/*.jpg; }
 of_ffmpeg() { mkdir -p out_ffmpeg; ffmpeg -nostdin -v error -y -start_number 0 -i "$1/%03d.jpg" -vf gblur=sigma=2 -q:v 3 out_ffmpeg/%03d.jpg; }
-of_jpeg() { mkdir -p out_jpeg; ./jpeg_rate "$cores" out_jpeg "$1"/*.jpg >/dev/null; }
+of_jpeg() { mkdir -p out_jpeg; ./jpeg_rate "$cores" "$([ "$2" = sharpen ] && echo 0 || echo 90)" out_jpeg "$1"/*.jpg >/dev/null; }
 
 columns=(convfilt jpeg opencv)
 [ ${#peers[@]} -gt 0 ] || peers=(vips gm mogrify ffmpeg xargs loop)
@@ -62,7 +63,7 @@ ratio() { awk -v a="${rate[convfilt]:-}" -v b="${rate[$1]:-}" 'BEGIN { split(a, 
 for folder in 2 12; do
   count=$(names_in $folder | wc -l)
   for filter in blur edge sharpen; do
-    option=(); [ $filter != sharpen ] || option=(--luma)
+    option=(--quality 90); [ $filter != sharpen ] || option=(--luma)
     declare -A rate=()
     for column in "${columns[@]}"; do : >"times_$column"; done
     for ((round = 0; round < rounds; ++round)); do

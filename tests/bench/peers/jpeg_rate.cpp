@@ -1,8 +1,8 @@
 // The bound of a folder of JPEGs on the CPU: libjpeg-turbo alone, which decodes and encodes each
-// picture with its usual settings at quality 90 and the picture's own chroma subsampling, and
-// writes it, on WORKERS threads.
+// picture with its usual settings at QUALITY (0: the picture's own tables) and the picture's own
+// chroma subsampling, and writes it, on WORKERS threads.
 //
-//   jpeg_rate WORKERS OUT FILES...    prints pictures a second
+//   jpeg_rate WORKERS QUALITY OUT FILES...    prints pictures a second
 
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace {
 
-void transcode(const std::string& in, const std::string& out) {
+void transcode(const std::string& in, const std::string& out, int quality) {
   std::FILE* file = std::fopen(in.c_str(), "rb");
   jpeg_error_mgr errors;
   jpeg_decompress_struct from{};
@@ -38,7 +38,13 @@ void transcode(const std::string& in, const std::string& out) {
   to.input_components = 3;
   to.in_color_space = JCS_RGB;
   jpeg_set_defaults(&to);
-  jpeg_set_quality(&to, 90, TRUE);
+  if (quality > 0) jpeg_set_quality(&to, quality, TRUE);
+  for (int i = 0; i < NUM_QUANT_TBLS && quality == 0; ++i) {
+    if (const JQUANT_TBL* own = from.quant_tbl_ptrs[i]) {
+      const std::vector<unsigned> table(own->quantval, own->quantval + DCTSIZE2);
+      jpeg_add_quant_table(&to, i, table.data(), 100, TRUE);
+    }
+  }
   for (int i = 0; i < to.num_components; ++i) {
     to.comp_info[i].h_samp_factor = from.comp_info[i].h_samp_factor;
     to.comp_info[i].v_samp_factor = from.comp_info[i].v_samp_factor;
@@ -70,19 +76,19 @@ void transcode(const std::string& in, const std::string& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 2;
-  const std::string out = argv[2];
-  std::atomic<int> next{3};
+  if (argc < 5) return 2;
+  const std::string out = argv[3];
+  std::atomic<int> next{4};
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::thread> workers;
   for (int i = 0; i < std::atoi(argv[1]); ++i)
     workers.emplace_back([&] {
       for (int file; (file = next++) < argc;) {
         const std::string in = argv[file];
-        transcode(in, out + "/" + in.substr(in.rfind('/') + 1));
+        transcode(in, out + "/" + in.substr(in.rfind('/') + 1), std::atoi(argv[2]));
       }
     });
   for (std::thread& worker : workers) worker.join();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  std::printf("%.1f\n", (argc - 3) / spent.count());
+  std::printf("%.1f\n", (argc - 4) / spent.count());
 }
