@@ -5,6 +5,7 @@
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
+#include "kernels/huffman/walk.hpp"
 #include "kernels/plan/zero_weights.hpp"
 
 // Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
@@ -58,6 +59,7 @@ std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, const E
                                      const PlanOptions&);
 std::unique_ptr<Plan> make_chain_plan(std::vector<std::unique_ptr<Plan>>, std::vector<StepResult>,
                                       const PlanOptions&);
+std::unique_ptr<huffman::ScanWalker> make_walker(const PlanOptions&);
 }  // namespace cuda
 
 namespace {
@@ -127,6 +129,11 @@ const auto& table() {
 }
 
 }  // namespace
+
+std::unique_ptr<huffman::ScanWalker> huffman::make_walker(int ordinal) {
+  if constexpr (kHasCuda) return cuda::make_walker({.device = ordinal});
+  throw DeviceError(cuda_devices().missing);
+}
 
 std::span<const Strategy* const> strategies() {
   static const auto pointers = [] {

@@ -14,7 +14,7 @@ app
 src/library src/run src/filter src/auto src/picture src/mask src/base
 kernels/registry kernels/cpu
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
-kernels/textbook kernels/transform kernels/plan kernels/backend kernels/contract
+kernels/textbook kernels/transform kernels/huffman kernels/plan kernels/backend kernels/contract
 kernels/loose"
 
 # A word, as a regular expression; then the only places it may stand in, as one.

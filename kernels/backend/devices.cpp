@@ -1,7 +1,6 @@
 #include "kernels/backend/devices.hpp"
 
 #include "kernels/backend/device_queue.hpp"
-#include "kernels/huffman/walk.hpp"
 
 namespace convfilt {
 namespace {
@@ -66,10 +65,6 @@ std::byte* DeviceQueue::reserve(std::size_t) {
 }
 void DeviceQueue::release() {}
 void DeviceQueue::synchronize() const {}
-
-std::unique_ptr<huffman::ScanWalker> huffman::make_walker(int) {
-  throw DeviceError(cuda_devices().missing);
-}
 
 #endif
 

@@ -2,7 +2,6 @@
 
 #include "kernels/backend/cuda/owners.hpp"
 #include "kernels/backend/device_queue.hpp"
-#include "kernels/huffman/walk.hpp"
 
 namespace convfilt {
 namespace {
@@ -118,14 +117,6 @@ void DeviceQueue::release() {
 void DeviceQueue::synchronize() const {
   state_->stream.make_current();
   state_->stream.synchronize();
-}
-
-namespace cuda {
-std::unique_ptr<huffman::ScanWalker> make_walker(const PlanOptions&);
-}
-
-std::unique_ptr<huffman::ScanWalker> huffman::make_walker(int ordinal) {
-  return cuda::make_walker({.device = ordinal});
 }
 
 }  // namespace convfilt
