@@ -251,14 +251,14 @@ class Walker : public huffman::ScanWalker {
     };
     for (int round = 0; round < kRounds; ++round)
       launch(grid_of(most_parts), dim3(kThreads), stream_, settle_kernel, all, known, round);
-    launch(grid_of(most_parts), dim3(kThreads), stream_, add_kernel, all, known,
-           at(sums, kNumbers), at(faults, kNumbers));
+    launch(grid_of(most_parts), dim3(kThreads), stream_, add_kernel, all, known, at(sums, kNumbers),
+           at(faults, kNumbers));
     launch(grid_of(most_segments), dim3(kThreads), stream_, end_kernel, all, known,
            static_cast<const std::uint32_t*>(at(sums, kNumbers)), at(faults, kNumbers));
     std::vector<std::uint32_t> found(scans.size());
     const std::size_t bytes = found.size() * sizeof found[0];
-    download_rows(reinterpret_cast<std::byte*>(found.data()), bytes, memory_.data() + faults,
-                  bytes, bytes, 1, stream_);
+    download_rows(reinterpret_cast<std::byte*>(found.data()), bytes, memory_.data() + faults, bytes,
+                  bytes, 1, stream_);
     stream_.synchronize();
     std::vector<bool> holds;
     for (const std::uint32_t count : found) holds.push_back(count == 0);

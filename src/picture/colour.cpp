@@ -284,8 +284,8 @@ LumaShares luminance_shares(const Metadata& metadata) {
   Profile profile =
       label_rules(metadata) ? make_profile(metadata.label, 3, false) : open(metadata.icc);
   if (!profile) return kOfBt709;
-  // Profiles hold their primaries as they look in the light D50; luminance is meant in D65. This is the
-  // row of the inverse of Bradford's adaptation that gives Y.
+  // Profiles hold their primaries as they look in the light D50; luminance is meant in D65. This is
+  // the row of the inverse of Bradford's adaptation that gives Y.
   constexpr double kFromX = -0.0282895, kFromY = 1.0099416, kFromZ = 0.0210077;
   std::array<double, 3> shares{};
   constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,

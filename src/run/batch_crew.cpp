@@ -64,8 +64,7 @@ class BatchCrew : public Crew {
       const std::lock_guard lock(making_codec_[gpu]);
       std::shared_ptr<SharedCodec>& shared = codecs_[gpu];
       if (!shared)
-        shared = std::make_shared<SharedCodec>(gpus_[gpu],
-                                               std::clamp(cores, 1, kThreadsPerDevice));
+        shared = std::make_shared<SharedCodec>(gpus_[gpu], std::clamp(cores, 1, kThreadsPerDevice));
       codec = shared;
     }
     return device_pictures(gpus_[gpu], batch_, std::move(codec));
@@ -98,7 +97,7 @@ class BatchCrew : public Crew {
   const Batch& batch_;
   const Machine machine_;
   ConvolverOptions options_;
-  std::vector<int> gpus_;  ///< CUDA devices that decode and encode, too
+  std::vector<int> gpus_;                             ///< CUDA devices that decode and encode, too
   std::vector<std::shared_ptr<SharedCodec>> codecs_;  ///< of each; null until a lane is made
   std::vector<std::mutex> making_codec_;
   std::atomic<int> lanes_{0};

@@ -135,7 +135,7 @@ class DevicePictures : public BatchDevice {
     std::vector<const huffman::Scan*> scans;
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < pictures.size(); ++i) {
-      if (!pictures[i]->codes) continue;
+      if (!pictures[i]->codes || pictures[i]->codes->segments.empty()) continue;
       scans.push_back(pictures[i]->codes.get());
       numbers.push_back(i);
     }
@@ -208,8 +208,7 @@ class DevicePictures : public BatchDevice {
 
 std::unique_ptr<BatchDevice> device_pictures(int ordinal, const Batch& batch,
                                              std::shared_ptr<SharedCodec> codec) {
-  return std::make_unique<DevicePictures>(ordinal, batch.convolver, batch.filter,
-                                          std::move(codec));
+  return std::make_unique<DevicePictures>(ordinal, batch.convolver, batch.filter, std::move(codec));
 }
 
 bool stays_jpeg(const Job& job, const WriteOptions& write) {

@@ -9,8 +9,8 @@
 namespace convfilt {
 
 /// The codecs of a CUDA device, which its lanes share. One lane decodes at a time and one encodes:
-/// two that decode at once take longer than one after the other (on an H100 with photographs of 12
-/// megapixels, 179 a second and 354), and making a second decoder takes most of a second.
+/// two that decode at once take longer than one after the other (on an H100, photographs of 12
+/// megapixels: 278 a second, and 354 by turns), and making a second decoder takes most of a second.
 struct SharedCodec {
   SharedCodec(int ordinal, int threads) : codec(ordinal, threads) {}
 

@@ -235,7 +235,10 @@ void print_coverage(std::ostream& out) {
   }
   for (const auto& [name, why] : e.too_old) out << name << " on cuda skipped: " << why << '\n';
   out << "(strategy, device, case): " << total.runs << " runs, " << total.refusals
-      << " expected refusals (runs-refusals above); size " << (e.full ? "full" : e.least ? "least" : "short");
+      << " expected refusals (runs-refusals above); size "
+      << (e.full    ? "full"
+          : e.least ? "least"
+                    : "short");
   if (e.all_cases) out << ": " << e.chosen << " of " << e.all_cases << " cases";
   out << '\n';
 }

@@ -361,9 +361,9 @@ class OpencvWriter : public WholeWriter {
   std::vector<int> parameters() const {
     switch (header_.format) {
       case FormatId::jpeg:
-        return {cv::IMWRITE_JPEG_QUALITY, options_.quality.value_or(95),
+        return {cv::IMWRITE_JPEG_QUALITY,     options_.quality.value_or(95),
                 cv::IMWRITE_JPEG_PROGRESSIVE, options_.progressive,
-                cv::IMWRITE_JPEG_OPTIMIZE, options_.optimize};
+                cv::IMWRITE_JPEG_OPTIMIZE,    options_.optimize};
       case FormatId::png:
         if (options_.compression) return {cv::IMWRITE_PNG_COMPRESSION, *options_.compression};
         return {};

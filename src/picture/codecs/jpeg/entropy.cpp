@@ -65,8 +65,8 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
       if (length > kShort)
         codes_.longs[codes_.long_count++] = {first, length, step};
       else if (first >> 16 == 0)
-        std::fill_n(codes_.single + (first >> (16 - kShort)),
-                    std::size_t{1} << (kShort - length), step);
+        std::fill_n(codes_.single + (first >> (16 - kShort)), std::size_t{1} << (kShort - length),
+                    step);
     }
     // Codes of ones alone are reserved, so one more of this length would always be left.
     if (code >> length != 0) {

@@ -32,7 +32,7 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     });
   }
 
-  /// Tables, and segments that markers end in their turn.
+  /// The tables of a scan.
   struct Codes {
     std::vector<HuffmanTable> tables;
     std::optional<std::size_t> numbers[2][NUM_HUFF_TBLS];  ///< of tables, by kind and in the file
@@ -41,15 +41,9 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
       int blocks;          ///< in a unit
     };
     std::vector<Component> components;
-    struct Segment {
-      View data;
-      std::size_t units;
-    };
-    std::vector<Segment> segments;
   };
-  /// Those of the scan whose data begin at `at`; nothing where it is not plain, whatever its codes.
-  /// It must end the file, unless more may follow.
-  std::optional<Codes> codes(std::size_t at, bool more_may_follow = false) const {
+  /// Nothing where the scan is not plain, whatever its data.
+  std::optional<Codes> codes() const {
     const int count = info_.num_components;
     if (!is_read_ || info_.data_precision != BITS_IN_JSAMPLE || info_.comps_in_scan != count ||
         info_.Ss != 0 || info_.Se != DCTSIZE2 - 1 || info_.Ah != 0 || info_.Al != 0)
@@ -69,8 +63,15 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
       codes.components.push_back(
           {*dc, *ac, count == 1 ? 1 : component.h_samp_factor * component.v_samp_factor});
     }
-    const auto units = [count](std::size_t samples, int factor) {
-      const std::size_t side = count == 1 ? DCTSIZE : DCTSIZE * std::size_t(factor);
+    return codes;
+  }
+
+  /// Whether markers end the segments of the scan in their turn, whose data begin at `at`, and
+  /// `visit(data, units)` says yes to each. The scan must end the file, unless more may follow.
+  template <class Visit>
+  bool each_segment(std::size_t at, bool more_may_follow, Visit visit) const {
+    const auto units = [this](std::size_t samples, int factor) {
+      const std::size_t side = info_.num_components == 1 ? DCTSIZE : DCTSIZE * std::size_t(factor);
       return (samples + side - 1) / side;
     };
     const jpeg_component_info& luma = info_.comp_info[0];
@@ -79,22 +80,21 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     std::size_t begin = at;
     for (std::size_t restarts = 0; at < file_.size();) {
       const void* found = std::memchr(file_.data() + at, 0xFF, file_.size() - at);
-      if (!found) return std::nullopt;
+      if (!found) return false;
       at = std::size_t(static_cast<const unsigned char*>(found) - file_.data()) + 2;
-      if (at > file_.size()) return std::nullopt;
+      if (at > file_.size()) return false;
       const unsigned char marker = file_[at - 1];
       if (marker == 0) continue;
       const std::size_t interval = info_.restart_interval,
                         here = interval > 0 ? std::min(interval, left) : left;
-      codes.segments.push_back({file_.subspan(begin, at - 2 - begin), here});
+      if (!visit(file_.subspan(begin, at - 2 - begin), here)) return false;
       left -= here;
       begin = at;
-      if (marker == JPEG_EOI && left == 0 && (more_may_follow || at == file_.size()))
-        return codes;
-      if (left == 0 || marker != JPEG_RST0 + restarts % 8) return std::nullopt;
+      if (marker == JPEG_EOI && left == 0 && (more_may_follow || at == file_.size())) return true;
+      if (left == 0 || marker != JPEG_RST0 + restarts % 8) return false;
       ++restarts;
     }
-    return std::nullopt;
+    return false;
   }
 
   /// Whether there is chroma, luma's Huffman tables are not those of it, and the blocks of a row of
@@ -134,8 +134,7 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
       const auto counts = View(table.bits).last<16>();
       const int symbols = std::accumulate(counts.begin(), counts.end(), 0);
       number = codes.tables.size();
-      codes.tables.emplace_back(kind, counts,
-                                View(table.huffval).first(std::size_t(symbols)));
+      codes.tables.emplace_back(kind, counts, View(table.huffval).first(std::size_t(symbols)));
     }
     return number;
   }
@@ -161,13 +160,14 @@ std::optional<std::size_t> baseline_scan(View file) {
   return std::nullopt;
 }
 
-/// Whether the segments hold their units.
-bool hold(const PlainScan::Codes& codes, CodedChroma* chroma = nullptr) {
+/// Whether the segments of the scan whose data begin at `at` hold their units.
+bool hold(const PlainScan& scan, const PlainScan::Codes& codes, std::size_t at,
+          CodedChroma* chroma = nullptr) {
   std::vector<ScanComponent> components;
   for (const auto& [dc, ac, blocks] : codes.components)
     components.emplace_back(codes.tables[dc], codes.tables[ac], blocks);
-  return std::ranges::all_of(codes.segments, [&](const PlainScan::Codes::Segment& segment) {
-    return holds_units(segment.data, components, segment.units, chroma);
+  return scan.each_segment(at, chroma != nullptr, [&](View data, std::size_t units) {
+    return holds_units(data, components, units, chroma);
   });
 }
 
@@ -188,23 +188,38 @@ void append_segment(unsigned char marker, View payload, std::vector<unsigned cha
 
 bool is_plain(View file) {
   const std::optional<std::size_t> at = baseline_scan(file);
-  const auto codes = at ? PlainScan(file).codes(segment_at(file, *at)->next) : std::nullopt;
-  return codes && hold(*codes);
+  if (!at) return false;
+  const PlainScan scan(file);
+  const auto codes = scan.codes();
+  return codes && hold(scan, *codes, segment_at(file, *at)->next);
 }
 
 std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
+  constexpr std::size_t kMostSegments = 1 << 16;
   const std::optional<std::size_t> at = baseline_scan(file);
-  const auto codes = at ? PlainScan(file).codes(segment_at(file, *at)->next) : std::nullopt;
-  if (!codes || file.size() > huffman::Scan::kMostBytes) return nullptr;
-  auto scan = std::make_unique<huffman::Scan>();
-  for (const HuffmanTable& table : codes->tables) scan->codes.push_back(table.codes());
+  if (!at) return nullptr;
+  const PlainScan scan(file);
+  const auto codes = scan.codes();
+  if (!codes) return nullptr;
+  auto found = std::make_unique<huffman::Scan>();
+  for (const HuffmanTable& table : codes->tables) found->codes.push_back(table.codes());
   for (const auto& [dc, ac, blocks] : codes->components)
-    scan->blocks.insert(scan->blocks.end(), std::size_t(blocks),
-                        {std::uint8_t(dc), std::uint8_t(ac)});
-  scan->data.reserve(file.size() + codes->segments.size() * sizeof(std::uint64_t) * 2);
-  for (const PlainScan::Codes::Segment& segment : codes->segments)
-    scan->add(segment.data, segment.units * scan->blocks.size());
-  return scan;
+    found->blocks.insert(found->blocks.end(), std::size_t(blocks),
+                         {std::uint8_t(dc), std::uint8_t(ac)});
+  const std::size_t data = segment_at(file, *at)->next;
+  bool is_for_device = file.size() <= huffman::Scan::kMostBytes;
+  if (is_for_device) found->data.reserve(file.size());
+  const bool is_whole =
+      is_for_device && scan.each_segment(data, false, [&](View stuffed, std::size_t units) {
+        is_for_device = found->segments.size() < kMostSegments;
+        if (is_for_device) found->add(stuffed, units * found->blocks.size());
+        return is_for_device;
+      });
+  if (is_whole) return found;
+  if (is_for_device || !hold(scan, *codes, data)) return nullptr;
+  found->data = {};
+  found->segments = {};
+  return found;
 }
 
 std::unique_ptr<const KeptChroma> chroma_of(View file, std::size_t units) {
@@ -217,8 +232,8 @@ std::unique_ptr<const KeptChroma> chroma_of(View file, std::size_t units) {
   kept->tables = *at;
   kept->coded = {BitWriter(file.size()), {}};
   kept->coded.lengths.reserve(units);
-  const auto codes = scan.codes(data, true);
-  if (!codes || !hold(*codes, &kept->coded)) return nullptr;
+  const auto codes = scan.codes();
+  if (!codes || !hold(scan, *codes, data, &kept->coded)) return nullptr;
   kept->coded.bits.end(JPEG_EOI);
   return kept;
 }

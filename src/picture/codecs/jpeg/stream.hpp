@@ -33,8 +33,9 @@ void append_segment(unsigned char marker, std::span<const unsigned char> payload
 /// turn; and nothing behind the end marker. What libjpeg would warn of is not plain.
 bool is_plain(std::span<const unsigned char> file);
 
-/// The codes of a file that is plain in all but them: none were walked. Null where the file is not
-/// plain, or too large for a device's walk.
+/// The codes of a file that is plain in all but them: none were walked. A file that is too large
+/// for a device, or has too many restart markers, is walked here, and its codes have no segments.
+/// Null where the file is not plain.
 std::unique_ptr<huffman::Scan> codes_of_plain(std::span<const unsigned char> file);
 
 /// The parts of a JPEG that stay where luma alone changes.

@@ -28,9 +28,9 @@ const char* const kPhotograph = CONVFILT_SAMPLES "/rocket.jpg";
 /// By OpenCV, which writes restart markers.
 Bytes restarting(int channels, int interval) {
   Bytes bytes;
-  cv::imencode(
-      ".jpg", cv::imread(kPhotograph, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR),
-      bytes, {cv::IMWRITE_JPEG_QUALITY, 80, cv::IMWRITE_JPEG_RST_INTERVAL, interval});
+  cv::imencode(".jpg",
+               cv::imread(kPhotograph, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR),
+               bytes, {cv::IMWRITE_JPEG_QUALITY, 80, cv::IMWRITE_JPEG_RST_INTERVAL, interval});
   return bytes;
 }
 
@@ -83,4 +83,19 @@ TEST_CASE("a walk in parts holds what a walk from the beginning holds, and no mo
     }
     for (const auto& walker : walkers) CHECK(walker->hold(taken) == expected);
   }
+}
+
+TEST_CASE("a file with too many restart markers for a device is walked at once") {
+  cv::Mat noise(4096, 2048, CV_8UC1);
+  cv::randu(noise, 0, 256);
+  Bytes whole;
+  cv::imencode(".jpg", noise, whole,
+               {cv::IMWRITE_JPEG_QUALITY, 10, cv::IMWRITE_JPEG_RST_INTERVAL, 1});
+  const std::unique_ptr<huffman::Scan> scan = jpeg::codes_of_plain(whole);
+  REQUIRE(scan);
+  CHECK(scan->segments.empty());
+  CHECK(scan->data.capacity() == 0);
+  Bytes changed = whole;
+  changed.erase(changed.end() - 12, changed.end() - 4);
+  CHECK_FALSE(jpeg::codes_of_plain(changed));
 }
