@@ -217,8 +217,8 @@ std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
       });
   if (is_whole) return found;
   if (is_for_device || !hold(scan, *codes, data)) return nullptr;
-  found->data = {};
-  found->segments = {};
+  found->data = std::vector<unsigned char>();
+  found->segments = std::vector<huffman::Scan::Segment>();
   return found;
 }
 
