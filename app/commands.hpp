@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/grammar/filters.hpp"
+#include "src/filter/table.hpp"
 #include "src/base/log.hpp"
 #include "src/filter/mapped.hpp"
 #include "src/run/batch.hpp"
@@ -33,7 +33,8 @@ struct Command {
 struct FilterCommand : Command {
   const FilterLine* line = nullptr;
   FilterValues values;
-  Values given;  ///< values by their options, for the steps of a recipe
+  Values given;   ///< values by their options, for the steps of a recipe
+  Words options;  ///< all that the command has
   Mapping mapping;
   Batch batch;               ///< but for its filter
   std::string needs_folder;  ///< an option that makes sense where OUT is one; empty = none

@@ -14,12 +14,12 @@ block filter-file >src/filter/streak.hpp
 block filter-entry >"$work/entry"
 [ "$(wc -l <"$work/entry")" -ge 5 ] && [ -s src/filter/streak.hpp ] || fail "CONTRIBUTING.md has no example of a filter"
 sed -i -e '/^#include "src\/filter\/edge.hpp"$/a #include "src/filter/streak.hpp"' \
-  -e "/^const FilterLine kFilters\[\] = {\$/r $work/entry" app/grammar/filters.cpp
-[ "$(diff -rq "$repository/app" app; diff -rq "$repository/src" src)" = "Files $repository/app/grammar/filters.cpp and app/grammar/filters.cpp differ
-Only in src/filter: streak.hpp" ] || fail "a filter is more than its file and its entry"
+  -e "/^const FilterLine kFilters\[\] = {\$/r $work/entry" src/filter/table.cpp
+[ "$(diff -rq "$repository/app" app; diff -rq "$repository/src" src)" = "Only in src/filter: streak.hpp
+Files $repository/src/filter/table.cpp and src/filter/table.cpp differ" ] || fail "a filter is more than its file and its entry"
 configure
-compile '/app/grammar/filters[.]cpp'
-link 'grammar/filters[.]cpp[.]o'
+compile '/src/filter/table[.]cpp'
+link
 
 # Its bytes are those of the same mask in a text file.
 cd "$work"

@@ -106,7 +106,7 @@ int main() {
   good &= throws("neither a file nor a mask's name", [] { load_mask("no-such-filter"); });
   good &= throws("did you mean", [&] { make_plan(problem, {.strategy = "bsic"}); });
   good &= throws("as many weights", [&] { Problem odd = problem; odd.mask.weights.pop_back(); make_plan(odd); });
-  good &= throws("sides are", [] { make_plan(Problem{3, 3}); });
+  good &= throws("give sides of", [] { make_plan(Problem{3, 3}); });
   good &= throws("a picture has 1x1 to", [&] { Problem none = problem; none.width = 0; make_plan(none); });
   good &= throws("a picture has 1x1 to", [&] { Problem huge = problem; huge.height = 1 << 30; make_plan(huge); });
   good &= throws("1, 3 or 4 channels", [&] { Problem two = problem; two.channels = 2; make_plan(two); });

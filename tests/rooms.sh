@@ -11,6 +11,7 @@ cd "$tree" || exit 2
 rooms="
 app/lab src/lab/try src/lab/tune src/lab/check src/lab/compare src/lab/explain src/lab
 app
+src/python
 src/library src/run src/filter src/auto src/picture src/mask src/base
 kernels/registry kernels/cpu
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse

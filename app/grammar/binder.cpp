@@ -331,14 +331,6 @@ void Binder::parse(const Words& words, std::vector<Default>& defaults) {
   for (const auto& check : checks_) check();
 }
 
-void Binder::parse(const Words& words, const Values& given) {
-  read(words);
-  Values all = values();
-  all.insert(given.begin(), given.end());
-  check_clashes(help_.name, all);
-  for (const auto& check : checks_) check();
-}
-
 void Binder::read(const Words& words) {
   const std::string help = "; convfilt " + std::string(help_.name) + " --help shows what it takes";
   // The command-line library would take the word behind --option= for the value.

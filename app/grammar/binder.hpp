@@ -12,7 +12,7 @@
 #include "app/grammar/clashes.hpp"
 #include "app/grammar/defaults.hpp"
 #include "app/grammar/help.hpp"
-#include "app/grammar/words.hpp"
+#include "src/base/words.hpp"
 #include "src/base/suggest.hpp"
 
 namespace CLI {
@@ -125,9 +125,6 @@ class Binder {
 
   /// Throws UsageError where the words, or the defaults, do not fit. `defaults` are those taken.
   void parse(const Words& words, std::vector<Default>& defaults);
-
-  /// The same without defaults, for a part of a command that has the values `given`.
-  void parse(const Words& words, const Values& given);
 
   /// The values that arguments and options have by now.
   Values values() const;

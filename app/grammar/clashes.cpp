@@ -1,7 +1,6 @@
 #include "app/grammar/clashes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
-#include "app/grammar/filters.hpp"
+#include "src/filter/table.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
@@ -166,64 +165,28 @@ const std::vector<Clash>& rows_of(std::string_view command) {
   return own == table.end() ? table.at("") : own->second;
 }
 
-/// The option of --border!=constant.
-std::string option_in(const std::string& condition) {
-  return condition.substr(0, condition.find_first_of("!=~"));
-}
-
-/// Whether the value is one of these. "cuda" stands for cuda:1, too.
-bool is_among(const std::string& value, const std::string& words) {
-  const auto has = [&](const std::string& word) {
-    return ("|" + words + "|").find("|" + word + "|") != words.npos;
-  };
-  return has(value) || has(value.substr(0, value.find(':')));
-}
-
-/// Whether this is another of the option's names, or another number. Other code reports words that
-/// are neither.
-bool is_other(const std::string& value, const std::string& option, const std::string& usual) {
+/// Whether a condition may be judged by the value: other code reports words that are no names of its
+/// option.
+bool is_known(const std::string& value, const std::string& condition) {
   static const std::map<std::string, Words> names = {{"--mode", words_of(kModes)},
                                                      {"--border", words_of(kBorders)},
                                                      {"--if-exists", words_of(kIfExists)},
                                                      {"--loader", words_of(kLoaders)},
                                                      {"--output", words_of(kNegatives)}};
-  const auto known = names.find(option);
-  if (known != names.end()) return value != usual && std::ranges::count(known->second, value) > 0;
-  double number = 1;
-  std::from_chars(value.data() + value.starts_with('+'), value.data() + value.size(), number);
-  return number != std::stod(usual);
-}
-
-/// Whether a value of its option meets the condition.
-bool meets(const std::string& value, const std::string& condition) {
-  const std::string option = option_in(condition);
-  if (option == condition) return true;
-  const bool is_not = condition[option.size()] == '!';
-  const std::string text = condition.substr(option.size() + (is_not ? 2 : 1));
-  if (condition[option.size() + is_not] == '~') return (value.find(text) == value.npos) == is_not;
-  return is_not ? is_other(value, option, text) : is_among(value, text);
+  const auto known = names.find(option_in(condition));
+  return known == names.end() || condition.find("!=") == condition.npos ||
+         std::ranges::count(known->second, value) > 0;
 }
 
 bool clash(const Clash& row, const std::string& one, const std::string& other) {
-  return meets(one, row.one) && meets(other, row.other);
-}
-
-/// The value of the row's other option. If that is not given, `absent`, which is empty where the
-/// row needs no other option.
-std::optional<std::string> other_in(const Values& values, const Clash& row) {
-  const auto found = values.find(option_in(row.other));
-  return found == values.end() ? row.absent : found->second;
+  return is_known(one, row.one) && is_known(other, row.other) && meets(one, row.one) &&
+         meets(other, row.other);
 }
 
 }  // namespace
 
 void check_clashes(std::string_view command, const Values& values) {
-  for (const Clash& row : rows_of(command)) {
-    const auto one = values.find(option_in(row.one));
-    if (one == values.end() || row.message.empty()) continue;
-    const std::optional<std::string> other = other_in(values, row);
-    if (other && clash(row, one->second, *other)) throw UsageError(row.message);
-  }
+  check_clashes(rows_of(command), values);
 }
 
 bool gives_way(std::string_view command, const std::string& option, const std::string& value,

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/grammar/words.hpp"
+#include "src/base/words.hpp"
 #include "kernels/strategy.hpp"
 
 namespace convfilt {

@@ -41,9 +41,6 @@ CommandPtr declare_as(Binder& binder) {
 /// Binds an option to its value; help has its bounds and its default.
 void declare(Binder& binder, const FilterOption& option, FilterValues& values);
 
-/// Binds what a step of a recipe takes: the options that only its filter has, and those of masks.
-void declare_step(Binder& binder, const FilterLine& line, FilterValues& values);
-
 /// Binds a filter's options. `command` has no values yet, and must outlive the binder.
 void declare(Binder& binder, FilterCommand& command);
 

@@ -5,7 +5,7 @@
 
 #include "app/commands.hpp"
 #include "app/grammar/commands.hpp"
-#include "app/grammar/filters.hpp"
+#include "src/filter/table.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"

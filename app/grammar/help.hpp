@@ -6,17 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/grammar/words.hpp"
+#include "src/base/words.hpp"
 
 namespace convfilt {
-
-struct CommandHelp {
-  std::string_view name;
-  std::string_view summary;   ///< one line for the list of commands
-  std::string_view about;     ///< what it does, in lines
-  std::string_view examples;  ///< a line each
-  std::string_view more{};    ///< what only --help says
-};
 
 /// An option or a positional argument.
 struct ArgumentFacts {

@@ -14,18 +14,6 @@
 namespace convfilt {
 namespace {
 
-/// Reads the option's number, and the second one behind its mark.
-std::vector<double> numbers_of(const FilterOption& option, const std::string& word) {
-  auto [least, most, above] = option.bounds;
-  if (option.is_whole)
-    return {double(number_in<int>(option.name, word, {int(least), int(most), above}))};
-  const std::size_t mark = option.mark ? word.find(option.mark) : word.npos;
-  if (mark == word.npos) return {number_in(option.name, word, option.bounds)};
-  if (option.mark == ',') above = false;  // one of a pair may be 0
-  return {number_in<double>(option.name, word.substr(0, mark), {least, most, above}),
-          number_in(option.name, word.substr(mark + 1), option.second)};
-}
-
 Region region_in(const std::string& word) {
   constexpr std::string_view kEllipse = "ellipse:";
   const bool is_ellipse = word.starts_with(kEllipse);
@@ -196,24 +184,19 @@ void file_options(Binder& binder, Batch& batch) {
 
 void declare(Binder& binder, const FilterOption& option, FilterValues& values) {
   const std::string& name = option.name;
+  option.set_default(values);
   if (option.is_argument()) return binder.positional(name.c_str(), values.words[name], option.text);
-  if (option.letters.empty()) return binder.flag(name, values.flags[name], option.text);
-  if (!option.words.empty()) {
-    std::string& word = values.words[name] = option.words.front();
-    Choices<std::string> choices;
-    for (const std::string& each : option.words) choices.emplace_back(each, each);
-    return binder.choice(name, word, choices, option.text);
+  if (option.is_flag()) return binder.flag(name, values.flags[name], option.text);
+  const std::string first = first_sentence(option.text);
+  std::string text = option.text, usual;
+  if (option.words.empty()) {
+    text = first + ", " + limits_of(option.bounds) + option.text.substr(first.size());
+    if (option.usual) usual = shown(*option.usual);
+  } else {
+    usual = option.words.front();
   }
-  const std::string first = first_sentence(option.text) + ", " + limits_of(option.bounds);
-  std::string text = first + option.text.substr(first_sentence(option.text).size());
-  if (option.usual) {
-    values.numbers[name] = {*option.usual};
-    text = with_default(text, shown(*option.usual));
-  }
-  const auto read = [&values, option](const std::string& word) {
-    values.numbers[option.name] = numbers_of(option, word);
-  };
-  binder.option(name, option.letters.c_str(), read, text);
+  const auto read = [&values, option](const std::string& word) { option.read(word, values); };
+  binder.option(name, option.letters.c_str(), read, with_default(text, usual), option.words);
 }
 
 namespace {
@@ -226,11 +209,6 @@ void mask_flags(Binder& binder, FilterValues& values) {
 }
 
 }  // namespace
-
-void declare_step(Binder& binder, const FilterLine& line, FilterValues& values) {
-  for (const FilterOption& option : line.options) declare(binder, option, values);
-  mask_flags(binder, values);
-}
 
 void declare(Binder& binder, FilterCommand& command) {
   const auto names = std::make_shared<Names>();
@@ -299,7 +277,11 @@ void declare(Binder& binder, FilterCommand& command) {
   folder_options(binder, command, names);
   setting_options(binder, request);
   message_options(binder, command.loudness);
-  binder.then([&binder, &command] { command.given = binder.values(); });
+  binder.then([&binder, &command] {
+    command.given = binder.values();
+    for (const ArgumentFacts& option : binder.facts().options)
+      command.options.insert(command.options.end(), option.names.begin(), option.names.end());
+  });
 }
 
 Extent size_in(const std::string& word) {

@@ -5,18 +5,13 @@
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
+#include "src/library/checks.hpp"
 #include "src/library/convfilt.hpp"
+#include "src/mask/make.hpp"
 
 namespace convfilt {
 namespace {
-
-void require(bool holds, const std::string& sentence) {
-  if (!holds) throw UsageError(sentence);
-}
-
-/// Columns and rows are counted in ints, with the samples of four channels and the mask's reach.
-constexpr int kMostPixels = 1 << 28;
-constexpr int kMostThreads = 1024;
 
 /// Throws UsageError for values that load_mask() and pictures never give, but programs may.
 void check_problem(const Problem& problem) {
@@ -24,28 +19,17 @@ void check_problem(const Problem& problem) {
   require(std::ranges::count(kBorders, problem.border) > 0,
           "a border is replicate, constant, reflect, reflect101 or wrap");
   require(std::ranges::count(kModes, problem.mode) > 0, "a mode is same, valid or full");
-  const auto is_length = [](int pixels) { return pixels >= 1 && pixels <= kMostPixels; };
-  require(is_length(problem.width) && is_length(problem.height),
-          "a picture has 1x1 to " + std::to_string(kMostPixels) + "x" +
-              std::to_string(kMostPixels) + " pixels, not " + to_string(problem));
-  require(problem.channels == 1 || problem.channels == 3 || problem.channels == 4,
-          "a picture has 1, 3 or 4 channels, not " + to_string(problem));
+  check_sides(problem.width, problem.height, problem.channels);
   const Mask& mask = problem.mask;
-  const auto is_side = [](int side) { return side >= 1 && side <= kMaxMaskSide; };
-  require(is_side(mask.width) && is_side(mask.height),
-          "a mask's sides are 1 to " + std::to_string(kMaxMaskSide) +
-              "; make one with make_mask() or load_mask()");
+  check_mask_sides(mask.width, mask.height);
   require(mask.weights.size() == std::size_t(mask.width) * std::size_t(mask.height),
           "a mask of " + std::to_string(mask.width) + "x" + std::to_string(mask.height) +
               " wants as many weights, not " + std::to_string(mask.weights.size()));
   require(mask.anchor_x >= 0 && mask.anchor_x < mask.width && mask.anchor_y >= 0 &&
               mask.anchor_y < mask.height,
           "a mask's anchor lies inside it");
-  const auto is_finite = [](double value) { return std::isfinite(value); };
-  require(std::all_of(mask.weights.begin(), mask.weights.end(), is_finite) &&
-              is_finite(mask.offset) && is_finite(problem.border_value),
-          "weights, offset and border value are finite numbers");
-  require(is_finite(mask.divisor) && mask.divisor > 0, "a mask's divisor is above 0");
+  check_numbers(mask);
+  require(std::isfinite(problem.border_value), "a border value is a finite number");
   if (problem.border != Border::constant) return;
   const std::string refusal = border_value_refuses(problem.border_value, problem.depth);
   require(refusal.empty(), "a border value is a sample: " + refusal);

@@ -1,4 +1,4 @@
-#include "app/grammar/words.hpp"
+#include "src/base/words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -24,6 +24,53 @@ UsageError unknown_word(const std::string& option, const std::string& word, cons
 
 void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
   require(std::ranges::count(choices, word) > 0, unknown_name(kind, word, choices));
+}
+
+std::string option_in(const std::string& condition) {
+  return condition.substr(0, condition.find_first_of("!=~"));
+}
+
+namespace {
+
+/// Whether the value is one of these. "cuda" stands for cuda:1, too.
+bool is_among(const std::string& value, const std::string& words) {
+  const auto has = [&](const std::string& word) {
+    return ("|" + words + "|").find("|" + word + "|") != words.npos;
+  };
+  return has(value) || has(value.substr(0, value.find(':')));
+}
+
+/// Whether this is another word, or another number.
+bool is_other(const std::string& value, const std::string& usual) {
+  const std::string_view digits = std::string_view(value).substr(value.starts_with('+') ? 1 : 0);
+  const auto number = number_of_word<double>(digits), usual_number = number_of_word<double>(usual);
+  return number && usual_number ? *number != *usual_number : value != usual;
+}
+
+}  // namespace
+
+bool meets(const std::string& value, const std::string& condition) {
+  const std::string option = option_in(condition);
+  if (option == condition) return true;
+  const bool is_not = condition[option.size()] == '!';
+  const std::string text = condition.substr(option.size() + (is_not ? 2 : 1));
+  if (condition[option.size() + is_not] == '~') return (value.find(text) == value.npos) == is_not;
+  return is_not ? is_other(value, text) : is_among(value, text);
+}
+
+std::optional<std::string> other_in(const Values& values, const Clash& row) {
+  const auto found = values.find(option_in(row.other));
+  return found == values.end() ? row.absent : found->second;
+}
+
+void check_clashes(std::span<const Clash> rows, const Values& values) {
+  for (const Clash& row : rows) {
+    const auto one = values.find(option_in(row.one));
+    if (one == values.end() || row.message.empty()) continue;
+    const std::optional<std::string> other = other_in(values, row);
+    if (other && meets(one->second, row.one) && meets(*other, row.other))
+      throw UsageError(row.message);
+  }
 }
 
 Words listed_in(const std::string& option, const std::string& list) {

@@ -1,4 +1,4 @@
-#include "app/grammar/filters.hpp"
+#include "src/filter/table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mask.hpp"
@@ -302,7 +303,148 @@ const MaskLine kMasks[] = {
      }},
 };
 
+/// Options of every filter of masks.
+constexpr std::string_view kFlip = "--flip", kNormalize = "--normalize";
+
+/// Reads the option's number, and the second one behind its mark.
+std::vector<double> numbers_of(const FilterOption& option, const std::string& word) {
+  auto [least, most, above] = option.bounds;
+  if (option.is_whole)
+    return {double(number_in<int>(option.name, word, {int(least), int(most), above}))};
+  const std::size_t mark = option.mark ? word.find(option.mark) : word.npos;
+  if (mark == word.npos) return {number_in(option.name, word, option.bounds)};
+  if (option.mark == ',') above = false;  // one of a pair may be 0
+  return {number_in<double>(option.name, word.substr(0, mark), {least, most, above}),
+          number_in(option.name, word.substr(mark + 1), option.second)};
+}
+
+bool flag_in(const std::string& name, const std::string& word) {
+  require(word == "true" || word == "false",
+          in_quotes(name + "=" + word) + ": " + name + " takes no value; write it alone");
+  return word == "true";
+}
+
+/// Words of one filter, taken apart.
+class FilterWords {
+ public:
+  FilterWords(const FilterLine& line, const Words& words) : line_(line) {
+    for (auto word = words.begin(); word != words.end(); ++word) {
+      if (word->size() < 2 || !word->starts_with('-')) {
+        arguments_.push_back(*word);
+        continue;
+      }
+      const std::size_t sign = word->find('=');
+      const std::string name = word->substr(0, sign);
+      if (!line.has(name)) throw unknown(name);
+      require(!given_.contains(name), name + " is given twice; give it once");
+      if (sign != word->npos) {
+        require(sign + 1 < word->size() || !is_flag(name),
+                in_quotes(*word) + ": " + name + " takes no value; write it alone");
+        given_[name] = word->substr(sign + 1);
+      } else if (is_flag(name)) {
+        given_[name] = "true";
+      } else {
+        require(word + 1 != words.end() && !line.has(word[1].substr(0, word[1].find('='))),
+                name + ": its value is missing" + help());
+        given_[name] = *++word;
+      }
+    }
+    take_arguments();
+    for (const auto& [name, value] : given_)
+      require(!value.empty(), name + " is empty; give it a value, or leave it out");
+  }
+
+  const Values& given() const { return given_; }
+
+ private:
+  bool is_flag(const std::string& name) const {
+    const auto option = std::ranges::find(line_.options, name, &FilterOption::name);
+    return option == line_.options.end() || option->is_flag();
+  }
+
+  std::string help() const {
+    return "; convfilt " + std::string(line_.help.name) + " --help shows what it takes";
+  }
+
+  UsageError unknown(const std::string& name) const {
+    Words known = words_of(line_.options);
+    std::erase_if(known, [](const std::string& each) { return !each.starts_with("-"); });
+    known.insert(known.end(), {std::string(kFlip), std::string(kNormalize)});
+    const std::string near = nearest(name, known);
+    return UsageError("unknown option " + in_quotes(name) +
+                      (near.empty() ? "; convfilt " + std::string(line_.help.name) +
+                                          " --help lists them"
+                                    : "; did you mean '" + near + "'?"));
+  }
+
+  void take_arguments() {
+    auto next = arguments_.begin();
+    for (const FilterOption& option : line_.options) {
+      if (!option.is_argument()) continue;
+      require(next != arguments_.end(), option.name + " is missing" + help());
+      given_[option.name] = *next++;
+    }
+    require(next == arguments_.end(),
+            next == arguments_.end() ? "" : "unexpected argument " + in_quotes(*next) + help());
+  }
+
+  const FilterLine& line_;
+  Words arguments_;
+  Values given_;
+};
+
 }  // namespace
+
+void FilterOption::set_default(FilterValues& values) const {
+  if (is_flag()) values.flags[name] = false;
+  if (!words.empty()) values.words[name] = words.front();
+  if (usual) values.numbers[name] = {*usual};
+}
+
+void FilterOption::read(const std::string& word, FilterValues& values) const {
+  if (is_flag()) {
+    values.flags[name] = flag_in(name, word);
+  } else if (is_argument()) {
+    values.words[name] = word;
+  } else if (!words.empty()) {
+    if (std::ranges::count(words, word) == 0) throw unknown_word(name, word, words);
+    values.words[name] = word;
+  } else {
+    values.numbers[name] = numbers_of(*this, word);
+  }
+}
+
+bool FilterLine::has(std::string_view option) const {
+  return option == kFlip || option == kNormalize ||
+         (option.starts_with("-") && std::ranges::count(options, option, &FilterOption::name) > 0);
+}
+
+FilterPtr FilterLine::make_of(const Words& words, const Values& given, FilterValues* read) const {
+  FilterValues values;
+  Values all = FilterWords(*this, words).given();
+  for (const FilterOption& option : options) {
+    option.set_default(values);
+    if (const auto found = all.find(option.name); found != all.end())
+      option.read(found->second, values);
+  }
+  const auto flag = [&](std::string_view name) {
+    const auto found = all.find(std::string(name));
+    return found != all.end() && flag_in(found->first, found->second);
+  };
+  values.flip = flag(kFlip);
+  values.normalize = flag(kNormalize);
+  all.insert(given.begin(), given.end());
+  check_clashes(clashes, all);
+  if (read) *read = values;
+  return make(values);
+}
+
+const FilterLine* find_filter(std::string_view name) {
+  const auto line = std::ranges::find_if(filters(), [&](const FilterLine& each) {
+    return !each.is_chain() && each.help.name == name;
+  });
+  return line == filters().end() ? nullptr : &*line;
+}
 
 Mask FilterValues::finished(Mask mask) const {
   if (normalize) mask = normalized(mask);

@@ -1,4 +1,4 @@
-/// The filters: a command each, and all that is known of it.
+/// The table of filters: name, options with their bounds, help and maker of each.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "app/grammar/help.hpp"
 #include "kernels/problem.hpp"
+#include "src/base/words.hpp"
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
+
+struct FilterValues;
 
 /// An option that one filter has, or an argument before IN.
 struct FilterOption {
@@ -28,6 +30,13 @@ struct FilterOption {
   Bounds<double> second{};        ///< of that one
 
   bool is_argument() const { return !name.starts_with("-"); }
+  bool is_flag() const { return letters.empty(); }
+
+  /// Sets the option's value to its default; a flag's is false.
+  void set_default(FilterValues& values) const;
+
+  /// Sets the option's value to that word; a flag's is "true" or "false". Throws UsageError.
+  void read(const std::string& word, FilterValues& values) const;
 };
 
 /// The values of a filter's own options, from the command line.
@@ -60,9 +69,20 @@ struct FilterLine {
   std::vector<Clash> clashes{};                   ///< among its options
 
   bool is_chain() const { return !make; }
+
+  /// Whether the filter takes the option, also one of all masks, such as --flip.
+  bool has(std::string_view option) const;
+
+  /// Makes the filter of the words of a command line: options, their values, and arguments. `given`
+  /// are values that hold besides, such as {"--mode", "full"}. `read`, if not null, becomes the
+  /// values. Throws UsageError.
+  FilterPtr make_of(const Words& words, const Values& given, FilterValues* read = nullptr) const;
 };
 
 std::span<const FilterLine> filters();
+
+/// The line of that name; null where there is none, or where a recipe makes the filter.
+const FilterLine* find_filter(std::string_view name);
 
 /// A mask by formula, for `mask make`.
 struct MaskLine {

@@ -1,4 +1,4 @@
-/// Words of the command line, and what they mean. All functions throw UsageError, with the nearest
+/// Words of options, and what they mean. All functions throw UsageError, with the nearest
 /// name or the range.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,6 +42,15 @@ Words words_of(const Things& things) {
   return words;
 }
 
+/// What help says of a command.
+struct CommandHelp {
+  std::string_view name;
+  std::string_view summary;   ///< one line for the list of commands
+  std::string_view about;     ///< what it does, in lines
+  std::string_view examples;  ///< a line each
+  std::string_view more{};    ///< what only --help says
+};
+
 /// Words, each with its meaning.
 template <class Meaning>
 using Choices = std::vector<std::pair<std::string, Meaning>>;
@@ -71,6 +81,19 @@ struct Clash {
   /// If this is set, `one` needs the other option, which has this value where it is not given.
   std::optional<std::string> absent{};
 };
+
+/// The option of a condition: "--border" of "--border!=constant".
+std::string option_in(const std::string& condition);
+
+/// Whether a value of the condition's option meets it.
+bool meets(const std::string& value, const std::string& condition);
+
+/// The value of the row's other option. If that is not given, `absent`, which is empty where the
+/// row needs no other option.
+std::optional<std::string> other_in(const Values& values, const Clash& row);
+
+/// Throws UsageError if two of the values exclude each other, or one lacks what it needs.
+void check_clashes(std::span<const Clash> rows, const Values& values);
 
 /// "cpu|emulator": the names of things for which that holds.
 template <class Things, class Holds>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/grammar/words.hpp"
+#include "src/base/words.hpp"
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
@@ -18,10 +18,11 @@ struct Recipe {
 
 /// Reads a recipe: a text whose first word is a filter's name, or else the name of a file. Steps
 /// are divided by "|" or stand on lines of their own; "#" begins a comment, and quotes hold blanks
-/// and "|". `given` are the options of the command, which hold for all steps.
+/// and "|". `given` are the options of the command, which hold for all steps, and `for_all` the
+/// names of all such options, which no step takes.
 ///
 /// Throws UsageError, "file:line:column: what; remedy", for all that is wrong in the recipe;
 /// IoError where its file or that of a mask cannot be read.
-Recipe read_recipe(const std::string& word, const Values& given);
+Recipe read_recipe(const std::string& word, const Values& given, const Words& for_all = {});
 
 }  // namespace convfilt

@@ -1,4 +1,4 @@
-#include "app/grammar/recipe.hpp"
+#include "src/filter/recipe.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -6,11 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "app/grammar/commands.hpp"
-#include "app/grammar/filters.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/chain.hpp"
+#include "src/filter/table.hpp"
 
 namespace convfilt {
 namespace {
@@ -90,45 +89,25 @@ std::vector<WordPlaces> steps_in(const SourceText& source) {
   return steps;
 }
 
-const FilterLine* step_line(std::string_view name) {
-  const auto line = std::ranges::find_if(filters(), [&](const FilterLine& each) {
-    return !each.is_chain() && each.help.name == name;
-  });
-  return line == filters().end() ? nullptr : &*line;
-}
-
-/// Whether an option is none of the step, but one of the command.
-bool is_for_all(const std::string& option, const CommandFacts& step) {
-  const auto has = [&](const CommandFacts& command) {
-    return std::ranges::any_of(command.options, [&](const ArgumentFacts& facts) {
-      return std::ranges::count(facts.names, option) > 0;
-    });
-  };
-  return !has(step) && std::ranges::any_of(command_facts(), [&](const CommandFacts& command) {
-    return command.help->name == "run" && has(command);
-  });
-}
-
-FilterPtr filter_of(const WordPlaces& step, const Values& given, Recipe& recipe) {
+FilterPtr filter_of(const WordPlaces& step, const Values& given, const Words& for_all,
+                    Recipe& recipe) {
   Words names;
   for (const FilterLine& each : filters())
     if (!each.is_chain()) names.emplace_back(each.help.name);
   require_choice("filter", step[0].word, names);
-  const FilterLine& line = *step_line(step[0].word);
-  Binder binder(line.help);
-  FilterValues values;
-  declare_step(binder, line, values);
+  const FilterLine& line = *find_filter(step[0].word);
   Words words;
   for (auto place = step.begin() + 1; place != step.end(); ++place) {
     words.push_back(place->word);
     const std::string option = place->word.substr(0, place->word.find('='));
-    if (option.starts_with("-") && is_for_all(option, binder.facts()))
-      throw UsageError(option + ": it is for all steps; give it to run, outside the recipe");
+    require(line.has(option) || std::ranges::count(for_all, option) == 0,
+            option + ": it is for all steps; give it to run, outside the recipe");
   }
-  binder.parse(words, given);
+  FilterValues values;
+  FilterPtr filter = line.make_of(words, given, &values);
   for (const FilterOption& option : line.options)
     if (option.is_argument()) recipe.masks.push_back(values.word(option.name));
-  return line.make(values);
+  return filter;
 }
 
 /// Where a message names a word; npos: nowhere.
@@ -158,12 +137,12 @@ std::string_view place_of(const std::string& message, const WordPlaces& step) {
 
 }  // namespace
 
-Recipe read_recipe(const std::string& word, const Values& given) {
+Recipe read_recipe(const std::string& word, const Values& given, const Words& for_all) {
   const std::size_t first = word.find_first_not_of(" \t\n");
   const std::string_view name = std::string_view(word).substr(
       std::min(first, word.size()), word.find_first_of(" \t\n|", first) - first);
   std::error_code ignored;
-  const bool is_text = step_line(name) || (word.find_first_of(" |\n") != word.npos &&
+  const bool is_text = find_filter(name) || (word.find_first_of(" |\n") != word.npos &&
                                            !std::filesystem::exists(word, ignored));
   if (!is_text && !std::filesystem::exists(word, ignored))
     throw UsageError(in_quotes(word) +
@@ -176,7 +155,7 @@ Recipe read_recipe(const std::string& word, const Values& given) {
   std::vector<FilterPtr> filters;
   for (const WordPlaces& step : steps_in(source)) {
     try {
-      filters.push_back(filter_of(step, given, recipe));
+      filters.push_back(filter_of(step, given, for_all, recipe));
     } catch (const UsageError& error) {
       fail(source, place_of(error.what(), step), error.what());
     }

@@ -1,0 +1,339 @@
+#include <algorithm>
+#include <exception>
+#include <initializer_list>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "src/auto/machine.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/settings.hpp"
+#include "src/base/words.hpp"
+#include "src/filter/mask.hpp"
+#include "src/filter/recipe.hpp"
+#include "src/library/array_filter.hpp"
+#include "src/library/checks.hpp"
+#include "src/library/convfilt.h"
+#include "src/mask/file.hpp"
+#include "src/mask/make.hpp"
+#include "src/mask/text.hpp"
+
+using namespace convfilt;
+
+struct convfilt_mask {
+  Mask mask;
+};
+
+struct convfilt_filter {
+  FilterPtr filter;      ///< of a mask; a recipe's is made when all options are known
+  std::string recipe{};  ///< empty where it is of a mask
+  Values options{};      ///< by the names of the command line
+  ConvolverOptions how{};
+  Mapping mapping{};
+  ChannelOrder order = ChannelOrder::rgb;
+};
+
+struct convfilt_plan {
+  ArrayFilter filter;
+};
+
+namespace {
+
+thread_local std::string latest_error;
+
+/// Runs the body of a function; what it throws becomes a status and convfilt_error().
+template <class Body>
+convfilt_status status_of(const Body& body) noexcept {
+  const auto failed = [](convfilt_status status, const char* what) {
+    try {
+      latest_error = what;
+    } catch (const std::bad_alloc&) {
+      latest_error.clear();
+    }
+    return status;
+  };
+  try {
+    body();
+    return CONVFILT_OK;
+  } catch (const UsageError& error) {
+    return failed(CONVFILT_USAGE, error.what());
+  } catch (const IoError& error) {
+    return failed(CONVFILT_IO, error.what());
+  } catch (const DeviceError& error) {
+    return failed(CONVFILT_DEVICE, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(CONVFILT_FAILED, "there is too little memory");
+  } catch (const std::exception& error) {
+    return failed(CONVFILT_FAILED, error.what());
+  }
+}
+
+/// A text for the caller, which lives until the thread's next call of the same function.
+template <class Body>
+const char* text_of(std::string& kept, const Body& body) noexcept {
+  if (status_of([&] { kept = body(); }) != CONVFILT_OK) return latest_error.c_str();
+  return kept.c_str();
+}
+
+void require_pointers(std::initializer_list<const void*> pointers) {
+  require(std::ranges::count(pointers, nullptr) == 0, "an argument is null; give a pointer");
+}
+
+/// Options of the command line that hold for arrays, too.
+void set_option(convfilt_filter& filter, const std::string& name, const std::string& value) {
+  const std::string option = "--" + name;
+  ConvolverOptions& how = filter.how;
+  Mapping& mapping = filter.mapping;
+  const Choices<bool> flags = {{"true", true}, {"false", false}};
+  const Choices<Negative> negatives = {
+      {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
+  const Machine machine = this_machine();
+  Words known = {"border",  "border-value", "mode", "strategy", "device", "threads",
+                 "linear", "luma",         "output", "depth",    "order"};
+  if (name == "border") {
+    how.border = meaning_of(option, value, choices_of(kBorders));
+  } else if (name == "border-value") {
+    how.border_value = number_in<double>(
+        option, value, {.least = std::numeric_limits<double>::lowest()});
+    if (!filter.options.contains("--border")) how.border = Border::constant;
+  } else if (name == "mode") {
+    how.mode = meaning_of(option, value, choices_of(kModes));
+    if (how.mode == Mode::full && !filter.options.contains("--border"))
+      how.border = Border::constant;
+  } else if (name == "strategy" || name == "device") {
+    Request request = how.request;
+    (name == "strategy" ? request.strategy : request.device) = value;
+    check_names(request, machine);
+    how.request = std::move(request);
+  } else if (name == "threads") {
+    how.request.threads = number_in<int>(option, value, {0, kMostThreads});
+  } else if (name == "linear") {
+    mapping.linear = meaning_of(option, value, flags);
+  } else if (name == "luma") {
+    mapping.luma = meaning_of(option, value, flags);
+  } else if (name == "output") {
+    mapping.negative = meaning_of(option, value, negatives);
+  } else if (name == "depth") {
+    mapping.depth = meaning_of(option, value, choices_of(kDepths));
+  } else if (name == "order") {
+    filter.order = meaning_of(option, value,
+                              Choices<ChannelOrder>{{"rgb", ChannelOrder::rgb},
+                                                    {"bgr", ChannelOrder::bgr}});
+  } else {
+    const auto setting = std::ranges::find(
+        kSettings, name, [](Setting each) { return std::string(info_of(each).name); });
+    if (setting == std::end(kSettings)) {
+      for (const Setting each : kSettings) known.emplace_back(info_of(each).name);
+      require_choice("option", name, known);
+    }
+    Request request = how.request;
+    check_setting(request, *setting, machine);
+    set_from_word(request.tuning, *setting, value);
+    how.request = std::move(request);
+  }
+  filter.options[option] = value;
+}
+
+/// The filter with the options that it was given.
+FilterPtr made(const convfilt_filter& filter) {
+  const ConvolverOptions& how = filter.how;
+  if (how.mode == Mode::full)
+    require(how.border == Border::constant && how.border_value == 0,
+            "mode full: outside the picture all is 0; leave out border and border-value");
+  if (filter.options.contains("--border-value"))
+    require(how.border == Border::constant,
+            "border-value: only border constant has one; leave out one of the two");
+  if (how.mode != Mode::same)
+    require(!filter.mapping.luma, "luma: the result has the picture's size then; leave out mode");
+  return filter.filter ? filter.filter : read_recipe(filter.recipe, filter.options).filter;
+}
+
+Shape shape_of(const convfilt_shape& shape) {
+  const bool is_depth = shape.depth >= CONVFILT_U8 && shape.depth <= CONVFILT_F32;
+  require(is_depth, "a picture's depth is u8, u16 or f32");
+  check_sides(shape.width, shape.height, shape.channels);
+  return {shape.width, shape.height, shape.channels, Depth(shape.depth)};
+}
+
+convfilt_status make(const convfilt_filter* filter, const convfilt_shape* shape,
+                     std::optional<int> gpu, convfilt_plan** plan) {
+  return status_of([&] {
+    require_pointers({filter, shape, plan});
+    ConvolverOptions how = filter->how;
+    if (gpu) {
+      require(*gpu >= 0, "a GPU's number is 0 or more");
+      how.request.device = "cuda:" + std::to_string(*gpu);
+    }
+    *plan = new convfilt_plan{ArrayFilter(made(*filter), filter->mapping, shape_of(*shape),
+                                          std::move(how), filter->order, gpu)};
+  });
+}
+
+ArrayView<std::byte> array_of(const convfilt_pixels& pixels) {
+  return {static_cast<std::byte*>(pixels.data), pixels.row, pixels.pixel, pixels.channel};
+}
+ArrayView<const std::byte> input_of(const convfilt_pixels& pixels) {
+  return {static_cast<const std::byte*>(pixels.data), pixels.row, pixels.pixel, pixels.channel};
+}
+
+}  // namespace
+
+const char* convfilt_version() {
+  return CONVFILT_VERSION;
+}
+
+const char* convfilt_error() {
+  return latest_error.c_str();
+}
+
+convfilt_status convfilt_mask_from_text(const char* text, convfilt_mask** mask) {
+  return status_of([&] {
+    require_pointers({text, mask});
+    *mask = new convfilt_mask{parse_mask(text, "mask")};
+  });
+}
+
+convfilt_status convfilt_mask_from_file(const char* path_or_name, convfilt_mask** mask) {
+  return status_of([&] {
+    require_pointers({path_or_name, mask});
+    *mask = new convfilt_mask{load_mask(path_or_name)};
+  });
+}
+
+convfilt_status convfilt_mask_from_array(const double* weights, int width, int height,
+                                         double divisor, convfilt_mask** mask) {
+  return status_of([&] {
+    require_pointers({weights, mask});
+    check_mask_sides(width, height);
+    Mask made = make_mask("array", width, height,
+                          {weights, weights + std::ptrdiff_t(width) * height}, divisor);
+    check_numbers(made);
+    *mask = new convfilt_mask{std::move(made)};
+  });
+}
+
+convfilt_status convfilt_mask_flipped(const convfilt_mask* mask, convfilt_mask** flipped) {
+  return status_of([&] {
+    require_pointers({mask, flipped});
+    *flipped = new convfilt_mask{convfilt::flipped(mask->mask)};
+  });
+}
+
+void convfilt_mask_size(const convfilt_mask* mask, int* width, int* height) {
+  *width = mask->mask.width;
+  *height = mask->mask.height;
+}
+
+double convfilt_mask_weight(const convfilt_mask* mask, int x, int y) {
+  const Mask& of = mask->mask;
+  return x >= 0 && x < of.width && y >= 0 && y < of.height ? of.weight(x, y) / of.divisor : 0;
+}
+
+void convfilt_mask_free(convfilt_mask* mask) {
+  delete mask;
+}
+
+convfilt_status convfilt_filter_from_recipe(const char* recipe, convfilt_filter** filter) {
+  return status_of([&] {
+    require_pointers({recipe, filter});
+    read_recipe(recipe, {});  // reports mistakes now
+    *filter = new convfilt_filter{nullptr, recipe};
+  });
+}
+
+convfilt_status convfilt_filter_from_mask(const convfilt_mask* mask, convfilt_filter** filter) {
+  return status_of([&] {
+    require_pointers({mask, filter});
+    *filter = new convfilt_filter{mask_filter(mask->mask)};
+  });
+}
+
+convfilt_status convfilt_filter_set(convfilt_filter* filter, const char* name, const char* value) {
+  return status_of([&] {
+    require_pointers({filter, name, value});
+    set_option(*filter, name, value);
+  });
+}
+
+const char* convfilt_filter_text(const convfilt_filter* filter) {
+  thread_local std::string kept;
+  return text_of(kept, [&] {
+    require_pointers({filter});
+    return describe(*mapped(made(*filter), filter->mapping), filter->how);
+  });
+}
+
+void convfilt_filter_free(convfilt_filter* filter) {
+  delete filter;
+}
+
+convfilt_status convfilt_plan_make(const convfilt_filter* filter, const convfilt_shape* shape,
+                                   convfilt_plan** plan) {
+  return make(filter, shape, std::nullopt, plan);
+}
+
+convfilt_status convfilt_plan_make_on_gpu(const convfilt_filter* filter,
+                                          const convfilt_shape* shape, int gpu,
+                                          convfilt_plan** plan) {
+  return make(filter, shape, gpu, plan);
+}
+
+void convfilt_plan_result(const convfilt_plan* plan, convfilt_shape* shape) {
+  const Shape& result = plan->filter.result();
+  *shape = {result.width, result.height, result.channels, convfilt_depth(result.depth)};
+}
+
+const char* convfilt_plan_text(const convfilt_plan* plan) {
+  return plan->filter.text().c_str();
+}
+
+convfilt_status convfilt_plan_run(convfilt_plan* plan, const convfilt_pixels* in,
+                                  const convfilt_pixels* out) {
+  return status_of([&] {
+    require_pointers({plan, in, out, in ? in->data : nullptr, out ? out->data : nullptr});
+    plan->filter.run(input_of(*in), array_of(*out));
+  });
+}
+
+convfilt_status convfilt_plan_run_on_gpu(convfilt_plan* plan, const convfilt_pixels* in,
+                                         const convfilt_pixels* out, void* stream) {
+  return status_of([&] {
+    require_pointers({plan, in, out, in ? in->data : nullptr, out ? out->data : nullptr});
+    plan->filter.run_on_gpu(input_of(*in), array_of(*out), stream);
+  });
+}
+
+void convfilt_plan_free(convfilt_plan* plan) {
+  delete plan;
+}
+
+const char* convfilt_strategy(int number) {
+  static const Words names = strategy_names(this_machine());
+  return number >= 0 && number < int(names.size()) ? names[std::size_t(number)].c_str() : nullptr;
+}
+
+const char* convfilt_strategy_refuses(const char* strategy, const convfilt_filter* filter,
+                                      const convfilt_shape* shape, const char* device) {
+  thread_local std::string kept;
+  return text_of(kept, [&]() -> std::string {
+    require_pointers({strategy, filter, shape, device});
+    Request request = filter->how.request;
+    request.strategy = strategy;
+    request.device = device;
+    const Machine machine = this_machine();
+    check_names(request, machine);
+    const Convolver convolver(filter->how);
+    for (const Mask& mask : made(*filter)->masks()) {
+      const Problem problem =
+          convolver.problem_of(shape_of(*shape), mask, filter->how.border_value);
+      choose(problem, 1, request, machine);  // throws the refusal
+    }
+    return "";
+  });
+}
+
+int convfilt_gpus() {
+  int count = 0;
+  return status_of([&] { count = int(cuda_devices().devices.size()); }) == CONVFILT_OK ? count : 0;
+}

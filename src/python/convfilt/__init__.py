@@ -1,0 +1,319 @@
+"""convfilt: exact, fast 2D convolution of pictures.
+
+    import convfilt
+    soft = convfilt.blur(picture, sigma=2)
+    edges = convfilt.run("blur --sigma 1.4 | edge --method scharr --thin", picture)
+
+Pictures are arrays: numpy's, and others by DLPack and __cuda_array_interface__ (PyTorch, CuPy, JAX). They are uint8,
+uint16 or float32 (from 0 to 1); rows x columns, rows x columns x channels, or batches of the latter; with 1, 3 (red,
+green, blue) or 4 channels (and alpha, not premultiplied). Strides may have any sign; on a GPU pixels and channels lie side
+by side. The result is a new array of the same kind and on the same device, and has the bytes that the command line
+writes. On a GPU the work is queued in the current stream of the array's library.
+
+Options of all filters:
+    border        "replicate" (default), "constant", "reflect", "reflect101" or "wrap"
+    border_value  the sample outside the picture, with border="constant"
+    mode          "same" (default), "valid" or "full"
+    strategy      the way to convolve: "auto" (default) or a name of convfilt.strategies(); its settings, such as tile
+    device        for arrays in host memory: "auto" (default), "cpu", "cuda", "cuda:1" or "emulator"
+    threads       CPU threads; 0 (default) is all cores
+    linear        filter light instead of samples, by the curve of sRGB
+    luma          filter luma alone
+    output        responses below 0: "clamp" (default), "abs" or "signed"
+    depth         the result's: "u8", "u16" or "f32"; by default the picture's
+    order         "rgb" (default), or "bgr" for arrays that OpenCV has read
+    out           the array that gets the result, instead of a new one
+
+Errors: ValueError for what is not possible, OSError for a file, DeviceError for a GPU, TypeError for what is no array. A
+message says what is wrong and what is allowed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any, Sequence, TypedDict, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import ALLOWED, NAMES, Array, array_of, finished, refuse
+from ._core import DeviceError
+from ._program import Comparison, Explanation, compare, explain, main, try_kernel
+
+__version__ = _core.version()
+__all__ = ["DeviceError", "Mask", "apply", "blur", "compare", "edge", "explain", "gpus", "plan", "refusal", "run", "sharpen",
+           "strategies", "try_kernel"]
+
+
+class Options(TypedDict, total=False):
+    border: str
+    border_value: float
+    mode: str
+    strategy: str
+    device: str
+    threads: int
+    linear: bool
+    luma: bool
+    output: str
+    depth: str
+    order: str
+    out: Any
+
+
+class Mask:
+    """A mask: text in the grammar of mask files, or rows of weights.
+
+    Mask("1 2 1\\n2 4 2\\n1 2 1\\n/ 16"), Mask([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), Mask(weights, divisor=9),
+    Mask.from_file("my_mask.txt"), Mask.from_file("emboss3"). Weights apply as written (correlation); flipped() is for
+    true convolution. At most 1025 x 1025 finite weights.
+    """
+
+    def __init__(self, weights: Any, divisor: float = 1) -> None:
+        if isinstance(weights, str):
+            if divisor != 1:
+                raise ValueError("divisor: a text has its own; leave it out")
+            self._mask = _core.Mask(weights)
+            return
+        rows = np.ascontiguousarray(weights, dtype=np.float64)
+        if rows.ndim != 2:
+            raise ValueError(f"weights of shape {rows.shape}: a mask has rows and columns")
+        self._mask = _core.Mask(rows, float(divisor))
+
+    @classmethod
+    def _of(cls, mask: _core.Mask) -> Mask:
+        made = cls.__new__(cls)
+        made._mask = mask
+        return made
+
+    @classmethod
+    def from_file(cls, path_or_name: str) -> Mask:
+        return cls._of(_core.Mask.from_file(str(path_or_name)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._mask.shape()
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights, divided by the divisor; float64."""
+        return np.array(self._mask.weights())
+
+    def flipped(self) -> Mask:
+        """The mask turned by 180 degrees."""
+        return Mask._of(self._mask.flipped())
+
+    def __repr__(self) -> str:
+        return f"convfilt.Mask({self.weights.tolist()})"
+
+
+def _word(value: Any) -> str:
+    if value is True or value is False:
+        return "true" if value else "false"
+    return repr(value.item()) if isinstance(value, np.generic) else str(value)
+
+
+def _recipe(step: str, arguments: dict[str, Any]) -> str:
+    """A step of a recipe: values that are None or False are left out."""
+    for name, value in arguments.items():
+        if value is None or value is False:
+            continue
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            step += " " + option
+        elif isinstance(value, (tuple, list)):
+            step += f" {option} {('@' if name == 'motion' else ',').join(map(_word, value))}"
+        else:
+            step += f" {option} {_word(value)}"
+    return step
+
+
+class _Plans:
+    """Plans that are not in use, by what they are for; the latest used are kept."""
+
+    MOST = 8
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: OrderedDict[Any, list[Any]] = OrderedDict()
+
+    def take(self, key: Any) -> Any:
+        with self._lock:
+            plans = self._idle.get(key)
+            if not plans:
+                return None
+            plan = plans.pop()
+            if not plans:
+                del self._idle[key]
+            return plan
+
+    def give(self, key: Any, plan: Any) -> None:
+        dropped = None
+        with self._lock:
+            self._idle.setdefault(key, []).append(plan)
+            self._idle.move_to_end(key)
+            if len(self._idle) > self.MOST:
+                dropped = self._idle.popitem(last=False)
+        del dropped  # a plan on a GPU waits for its work, which needs no lock
+
+
+_plans = _Plans()
+
+
+def _filter(what: Any, options: tuple[tuple[str, Any], ...]) -> _core.Filter:
+    made = _core.Filter(what._mask if isinstance(what, Mask) else what)
+    for name, value in options:
+        made.set(name.replace("_", "-"), _word(value))
+    return made
+
+
+class _Layout:
+    """How an array is a batch of pictures."""
+
+    __slots__ = ("shape", "strides", "count", "step")
+
+    def __init__(self, array: Array) -> None:
+        shape, strides = array.shape, array.strides
+        rank = len(shape)
+        self.count, self.step = 1, 0
+        if rank == 4:
+            self.count, self.step = shape[0], strides[0]
+            shape, strides, rank = shape[1:], strides[1:], 3
+        if rank == 2:
+            self.shape = (shape[1], shape[0], 1, array.depth)
+            self.strides = (strides[0], strides[1], 0)
+        elif rank == 3 and shape[2] in (1, 3, 4):
+            self.shape = (shape[1], shape[0], shape[2], array.depth)
+            self.strides = strides
+        else:
+            raise refuse(array.shape, NAMES[array.depth])
+        if self.shape[0] < 1 or self.shape[1] < 1:
+            raise refuse(array.shape, NAMES[array.depth])
+
+
+def _result_shape(array: Array, result: tuple[int, int, int, int]) -> tuple[int, ...]:
+    width, height, channels, _ = result
+    batch = array.shape[:1] if len(array.shape) == 4 else ()
+    if channels == 1 and not batch and array.shape[2:] != (1,):
+        return (height, width)
+    return batch + (height, width, channels)
+
+
+def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
+    out = options.pop("out", None)
+    array = array_of(a)
+    layout = _Layout(array)
+    gpu = array.gpu
+    chosen = tuple(sorted((name, value) for name, value in options.items() if value is not None)) if options else ()
+    if gpu >= 0 and "device" in options:
+        raise ValueError("device: the array lies on a GPU, which filters it; leave it out")
+    key = (what, chosen, layout.shape, gpu)
+    plan = _plans.take(key)
+    if plan is None:
+        plan = _core.Plan(_filter(what, chosen), layout.shape, gpu)
+    try:
+        result = plan.result()
+        shape = _result_shape(array, result)
+        made = array.empty(shape, result[3]) if out is None else out
+        target = array_of(made)
+        if out is not None:
+            _check_out(target, array, shape, result[3], out)
+        if layout.count > 0:
+            to = _Layout(target)
+            plan.run((array.address, *layout.strides), layout.step, (target.address, *to.strides), to.step, layout.count,
+                     array.stream, gpu >= 0)
+    finally:
+        _plans.give(key, plan)
+    return made if out is not None else finished(a, made)
+
+
+def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, out: Any) -> None:
+    if target.shape != shape or target.depth != depth or target.gpu != array.gpu:
+        raise ValueError(f"out: an array of shape {target.shape} and dtype {NAMES[target.depth]}, where the result is "
+                         f"{NAMES[depth]} of shape {shape}, on the device of the picture")
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise ValueError("out: the array cannot be written to")
+    if _span(target)[0] < _span(array)[1] and _span(array)[0] < _span(target)[1]:
+        raise ValueError("out: its memory overlaps that of the picture; give another array")
+
+
+def _span(array: Array) -> tuple[int, int]:
+    """The first address of an array, and the one behind its last."""
+    low = high = array.address
+    for side, stride in zip(array.shape, array.strides):
+        if stride < 0:
+            low += (side - 1) * stride
+        else:
+            high += (side - 1) * stride
+    return low, high + (1, 2, 4)[array.depth]
+
+
+Pair = Union[float, Sequence[float]]
+
+
+def blur(a: Any, sigma: Pair | None = None, *, box: int | None = None, disk: float | None = None, motion: Pair | None = None,
+         binomial: int | None = None, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
+    """Blurs a picture: by a Gaussian of `sigma` pixels (2 by default; a pair is for rows and columns), or by a box of box x
+    box pixels, a disk of that radius, a line of a length (and an angle in degrees), or binomial weights."""
+    return _run(_recipe("blur", {"sigma": sigma, "box": box, "disk": disk, "motion": motion, "binomial": binomial, "flip": flip,
+                                 "normalize": normalize}), a, options)
+
+
+def sharpen(a: Any, amount: float | None = None, *, sigma: float | None = None, threshold: float | None = None,
+            halo_limit: float | None = None, **options: Any) -> Any:
+    """Sharpens a picture: adds `amount` (1) times what a Gaussian blur of `sigma` (1) takes away. Differences up to `threshold`
+    steps of 8 bits are left; `halo_limit` is the percent by which results may leave the range of their neighbours."""
+    return _run(_recipe("sharpen", {"amount": amount, "sigma": sigma, "threshold": threshold, "halo_limit": halo_limit}), a, options)
+
+
+def edge(a: Any, method: str | None = None, *, sigma: float | None = None, gain: float | None = None, direction: str | None = None,
+         color: bool = False, threshold: float | None = None, thin: bool = False, low: float | None = None,
+         high: float | None = None, **options: Any) -> Any:
+    """Finds edges of luma, or with `color` of each channel: method "sobel" (default), "scharr", "canny" and those that
+    `convfilt edge --help` lists. The result of luma is grey."""
+    return _run(_recipe("edge", {"method": method, "sigma": sigma, "gain": gain, "direction": direction, "color": color,
+                                 "threshold": threshold, "thin": thin, "low": low, "high": high}), a, options)
+
+
+def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
+    """Applies a mask: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
+    true convolution; `normalize` scales the weights to sum to 1."""
+    if isinstance(mask, str):
+        quote = "'" if '"' in mask else '"'
+        return _run(_recipe(f"apply {quote}{mask}{quote}", {"flip": flip, "normalize": normalize}), a, options)
+    if normalize:
+        rows = mask.weights if isinstance(mask, Mask) else np.asarray(mask, dtype=np.float64)
+        if rows.sum() == 0:
+            raise ValueError("normalize: the weights sum to 0; scale them yourself")
+        mask = Mask(rows, divisor=1) if rows.sum() == 1 else Mask(rows / rows.sum())
+    if not isinstance(mask, Mask):
+        mask = Mask(mask)
+    return _run(mask.flipped() if flip else mask, a, options)
+
+
+def run(recipe: str, a: Any, **options: Any) -> Any:
+    """Applies a recipe: steps of the command line with | between them, such as "blur --sigma 1.4 | edge --thin", or a file's
+    path. Between steps samples are floats, neither rounded nor clamped."""
+    return _run(str(recipe), a, options)
+
+
+def plan(recipe: str, a: Any, **options: Any) -> str:
+    """The strategy and the device that would filter the array: "separable on cpu"."""
+    array = array_of(a)
+    return _core.Plan(_filter(recipe, tuple(options.items())), _Layout(array).shape, array.gpu).text()
+
+
+def strategies() -> list[str]:
+    """The names that the option `strategy` takes."""
+    return _core.strategies()
+
+
+def refusal(strategy: str, recipe: str, a: Any, device: str = "cpu", **options: Any) -> str:
+    """Why the strategy does not take the recipe and the array's shape on a device; empty where it does."""
+    return _filter(recipe, tuple(options.items())).refusal(strategy, _Layout(array_of(a)).shape, device)
+
+
+def gpus() -> int:
+    """The number of CUDA devices that can be used."""
+    return _core.gpus()

@@ -1,0 +1,208 @@
+// The Python module's compiled part: convfilt.h for Python. convfilt/__init__.py has what users call.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "src/library/convfilt.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void check(convfilt_status status) {
+  switch (status) {
+    case CONVFILT_OK: return;
+    case CONVFILT_USAGE: throw nb::value_error(convfilt_error());
+    case CONVFILT_IO: PyErr_SetString(PyExc_OSError, convfilt_error()); throw nb::python_error();
+    case CONVFILT_DEVICE: throw DeviceError(convfilt_error());
+    case CONVFILT_FAILED: break;
+  }
+  throw std::runtime_error(convfilt_error());
+}
+
+/// Width, height, channels and depth of a picture.
+using ShapeTuple = std::tuple<int, int, int, int>;
+
+convfilt_shape shape_of(const ShapeTuple& shape) {
+  const auto [width, height, channels, depth] = shape;
+  return {width, height, channels, convfilt_depth(depth)};
+}
+
+/// An address, and the bytes between rows, pixels and channels.
+using PixelsTuple = std::tuple<std::uintptr_t, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t>;
+
+convfilt_pixels pixels_of(const PixelsTuple& pixels) {
+  const auto [address, row, pixel, channel] = pixels;
+  return {reinterpret_cast<void*>(address), row, pixel, channel};
+}
+
+class Mask {
+ public:
+  Mask(const std::string& text) { check(convfilt_mask_from_text(text.c_str(), &mask_)); }
+  Mask(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& weights,
+       double divisor) {
+    check(convfilt_mask_from_array(weights.data(), int(weights.shape(1)), int(weights.shape(0)),
+                                   divisor, &mask_));
+  }
+  static Mask from_file(const std::string& path_or_name) {
+    Mask mask;
+    check(convfilt_mask_from_file(path_or_name.c_str(), &mask.mask_));
+    return mask;
+  }
+  Mask(Mask&& other) noexcept : mask_(std::exchange(other.mask_, nullptr)) {}
+  ~Mask() { convfilt_mask_free(mask_); }
+
+  /// Rows and columns, as arrays have them.
+  std::tuple<int, int> shape() const {
+    int width = 0, height = 0;
+    convfilt_mask_size(mask_, &width, &height);
+    return {height, width};
+  }
+  std::vector<std::vector<double>> weights() const {
+    const auto [height, width] = shape();
+    std::vector<std::vector<double>> rows;
+    for (int y = 0; y < height; ++y) {
+      rows.emplace_back();
+      for (int x = 0; x < width; ++x) rows.back().push_back(convfilt_mask_weight(mask_, x, y));
+    }
+    return rows;
+  }
+  Mask flipped() const {
+    Mask mask;
+    check(convfilt_mask_flipped(mask_, &mask.mask_));
+    return mask;
+  }
+  const convfilt_mask* get() const { return mask_; }
+
+ private:
+  Mask() = default;
+  convfilt_mask* mask_ = nullptr;
+};
+
+class Filter {
+ public:
+  Filter(const std::string& recipe) {
+    check(convfilt_filter_from_recipe(recipe.c_str(), &filter_));
+  }
+  Filter(const Mask& mask) { check(convfilt_filter_from_mask(mask.get(), &filter_)); }
+  Filter(const Filter&) = delete;
+  ~Filter() { convfilt_filter_free(filter_); }
+
+  void set(const std::string& name, const std::string& value) {
+    check(convfilt_filter_set(filter_, name.c_str(), value.c_str()));
+  }
+  std::string text() const { return convfilt_filter_text(filter_); }
+  std::string refusal(const std::string& strategy, const ShapeTuple& shape,
+                      const std::string& device) const {
+    const convfilt_shape of = shape_of(shape);
+    return convfilt_strategy_refuses(strategy.c_str(), filter_, &of, device.c_str());
+  }
+  const convfilt_filter* get() const { return filter_; }
+
+ private:
+  convfilt_filter* filter_ = nullptr;
+};
+
+class Plan {
+ public:
+  /// `gpu` is a CUDA device, or -1 for host memory.
+  Plan(const Filter& filter, const ShapeTuple& shape, int gpu) {
+    const convfilt_shape of = shape_of(shape);
+    convfilt_status status = CONVFILT_OK;
+    {
+      const nb::gil_scoped_release released;
+      status = gpu < 0 ? convfilt_plan_make(filter.get(), &of, &plan_)
+                       : convfilt_plan_make_on_gpu(filter.get(), &of, gpu, &plan_);
+    }
+    check(status);
+  }
+  Plan(const Plan&) = delete;
+  ~Plan() { convfilt_plan_free(plan_); }
+
+  ShapeTuple result() const {
+    convfilt_shape shape;
+    convfilt_plan_result(plan_, &shape);
+    return {shape.width, shape.height, shape.channels, shape.depth};
+  }
+  std::string text() const { return convfilt_plan_text(plan_); }
+
+  /// Filters `count` pictures, which lie that many bytes apart.
+  void run(const PixelsTuple& in, std::ptrdiff_t in_step, const PixelsTuple& out,
+           std::ptrdiff_t out_step, std::ptrdiff_t count, std::uintptr_t stream, bool on_gpu) {
+    convfilt_pixels from = pixels_of(in), to = pixels_of(out);
+    convfilt_status status = CONVFILT_OK;
+    {
+      const nb::gil_scoped_release released;
+      for (std::ptrdiff_t k = 0; k < count && status == CONVFILT_OK; ++k) {
+        status = on_gpu ? convfilt_plan_run_on_gpu(plan_, &from, &to,
+                                                   reinterpret_cast<void*>(stream))
+                        : convfilt_plan_run(plan_, &from, &to);
+        from.data = static_cast<char*>(from.data) + in_step;
+        to.data = static_cast<char*>(to.data) + out_step;
+      }
+    }
+    check(status);
+  }
+
+ private:
+  convfilt_plan* plan_ = nullptr;
+};
+
+/// What an array that speaks DLPack is: address, shape, strides in samples, the type's kind and
+/// bits, the device's kind and number.
+auto describe(const nb::ndarray<nb::ro>& array) {
+  std::vector<std::int64_t> shape, strides;
+  for (std::size_t k = 0; k < array.ndim(); ++k) {
+    shape.push_back(std::int64_t(array.shape(k)));
+    strides.push_back(array.stride(k));
+  }
+  return std::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), shape, strides,
+                         int(array.dtype().code), int(array.dtype().bits),
+                         int(array.device_type()), int(array.device_id()));
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  nb::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
+  module.def("version", &convfilt_version);
+  module.def("gpus", &convfilt_gpus);
+  module.def("describe", &describe);
+  module.def("strategies", [] {
+    std::vector<std::string> names;
+    for (int k = 0; convfilt_strategy(k); ++k) names.emplace_back(convfilt_strategy(k));
+    return names;
+  });
+  nb::class_<Mask>(module, "Mask")
+      .def(nb::init<const std::string&>())
+      .def(nb::init<const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>&,
+                    double>())
+      .def_static("from_file", &Mask::from_file)
+      .def("shape", &Mask::shape)
+      .def("weights", &Mask::weights)
+      .def("flipped", &Mask::flipped);
+  nb::class_<Filter>(module, "Filter")
+      .def(nb::init<const std::string&>())
+      .def(nb::init<const Mask&>())
+      .def("set", &Filter::set)
+      .def("text", &Filter::text)
+      .def("refusal", &Filter::refusal);
+  nb::class_<Plan>(module, "Plan")
+      .def(nb::init<const Filter&, const ShapeTuple&, int>())
+      .def("result", &Plan::result)
+      .def("text", &Plan::text)
+      .def("run", &Plan::run);
+}
