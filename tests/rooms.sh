@@ -31,7 +31,7 @@ spdlog::|<spdlog/ ^src/base/|^app/
 \<tbb::|<tbb/|<oneapi/ ^src/run/|^kernels/cpu/|^kernels/backend/host/
 '
 
-mapfile -t files < <(find app src kernels -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \) | sort)
+mapfile -t files < <(find app src kernels -type f \( -name '*.hpp' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) | sort)
 if [ ${#files[@]} -lt 100 ]; then
   echo "rooms: only ${#files[@]} source files in $tree; is it the repository's root?" >&2
   exit 2
