@@ -164,8 +164,10 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 18, kLeastBytes = kMostBytes / 8;
   constexpr int kBandsPerThread = 4;
   const bool plain_in = is_plain(in, in_, swaps), plain_out = is_plain(out, out_, swaps);
-  const int threads = cpu::threads_or_all(convolver_.options().request.threads);
   const std::int64_t row_bytes = bytes_of({in_.width, 1, in_.channels, in_.depth});
+  const std::int64_t worth = row_bytes * out_.height / kLeastBytes + 1;
+  const int threads =
+      int(std::min<std::int64_t>(worth, cpu::threads_or_all(convolver_.options().request.threads)));
   const int least = std::max({2 * work.window.height, int(kLeastBytes / row_bytes), 1});
   const int most = std::max(least, int(kMostBytes / row_bytes));
   const int rows = std::clamp(out_.height / (threads * kBandsPerThread), least, most);

@@ -39,13 +39,14 @@ def depth_of(name: str, shape: Any) -> int:
     return depth
 
 
-def _numpy(a: np.ndarray, make: Callable[[np.ndarray], Any] | None = None) -> Array:
+def _numpy(a: np.ndarray) -> Array:
+    if isinstance(a, np.ma.MaskedArray):
+        raise ValueError("a masked array: convfilt would take masked samples, too; use a.filled() with the value that they count as")
     if not a.dtype.isnative:
         raise ValueError(f"an array of dtype {a.dtype.str}: samples have the byte order of this machine; use a.astype(a.dtype.newbyteorder('='))")
 
     def empty(shape: tuple[int, ...], depth: int) -> Any:
-        made = np.empty(shape, NAMES[depth])
-        return made
+        return np.empty(shape, NAMES[depth])
 
     return Array(a.ctypes.data, a.shape, a.strides, depth_of(a.dtype.name, a.shape), -1, empty, 0, a)
 
@@ -76,7 +77,7 @@ def _interface(a: Any) -> Array:
     of = a.__cuda_array_interface__
     shape = tuple(of["shape"])
     if of.get("mask") is not None:
-        raise ValueError("an array with a mask: convfilt.run(..., nodata) is for files; fill it first")
+        raise ValueError("an array with a mask: convfilt would take masked samples, too; fill it first")
     dtype = np.dtype(of["typestr"])
     if not dtype.isnative:
         raise refuse(shape, of["typestr"])
