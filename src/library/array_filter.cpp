@@ -44,8 +44,8 @@ ArrayView<Byte> array_of(const PictureView<Byte>& view, Depth depth) {
 /// Copies a row of samples of `Bytes` bytes between an array and a picture.
 template <int Bytes>
 void copy_row(std::byte* to, std::ptrdiff_t to_pixel, const std::ptrdiff_t* to_channels,
-              const std::byte* from, std::ptrdiff_t from_pixel,
-              const std::ptrdiff_t* from_channels, int width, int channels) {
+              const std::byte* from, std::ptrdiff_t from_pixel, const std::ptrdiff_t* from_channels,
+              int width, int channels) {
   for (int x = 0; x < width; ++x, to += to_pixel, from += from_pixel)
     for (int c = 0; c < channels; ++c)
       std::memcpy(to + to_channels[c], from + from_channels[c], Bytes);
@@ -77,8 +77,8 @@ BandView<const std::byte> gathered(const ArrayView<const std::byte>& array, cons
   const Channels from(array.channel, shape.channels, swaps), to(sample, shape.channels, false);
   const BandView<std::byte> band = rows_of(BandView(made.view(), first), 0, end - first);
   for (int y = first; y < end; ++y)
-    copy_row(shape, band.row(y - first), sample * shape.channels, to,
-             array.data + y * array.row, array.pixel, from);
+    copy_row(shape, band.row(y - first), sample * shape.channels, to, array.data + y * array.row,
+             array.pixel, from);
   return band;
 }
 
