@@ -153,7 +153,6 @@ void ArrayFilter::run_whole(ArrayView<const std::byte> in, ArrayView<std::byte> 
     work_->complete(plain_view(result, out_));
   } else {
     work_->make_worker()->push(plain_view(in, in_), plain_view(result, out_));
-    work_->finish();
   }
   if (!is_result) scatter(BandView<const std::byte>(plain_view(result, out_)), out_, swaps_, out);
 }
@@ -194,7 +193,6 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
     worker->push(from, to);
     scatter(to, out_, swaps, out);
   });
-  work.finish();
 }
 
 void ArrayFilter::run_on_gpu(ArrayView<const std::byte> in, ArrayView<std::byte> out,

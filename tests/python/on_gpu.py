@@ -23,6 +23,12 @@ except ImportError:
     cupy = None
     print("skipped CuPy: it is not installed")
 
+try:
+    import jax
+except ImportError:
+    jax = None
+    print("skipped JAX: it is not installed")
+
 rng = np.random.default_rng(7)
 random.seed(7)
 TORCH = {np.uint8: torch.uint8, np.uint16: torch.uint16, np.float32: torch.float32}
@@ -84,6 +90,10 @@ def rows_and_batches():
     inside = out[:, 4:74, 6:96]
     assert convfilt.blur(on_gpu, out=inside) is inside
     same("out", inside.cpu().numpy(), convfilt.blur(a, device="cpu"))
+    if jax:
+        got = convfilt.blur(jax.device_put(a[0], jax.devices("gpu")[0]))
+        assert isinstance(got, jax.Array) and got.device.platform == "gpu", got
+        same("jax", np.asarray(got), convfilt.blur(a[0], device="cpu"))
     whole = out.cpu().numpy()
     whole[:, 4:74, 6:96] = 7
     same("nothing outside out is written", whole, np.full_like(whole, 7))

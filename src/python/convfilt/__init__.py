@@ -37,7 +37,7 @@ from typing import Any, Sequence, TypedDict, Union
 import numpy as np
 
 from . import _core
-from ._arrays import ALLOWED, NAMES, Array, array_of, finished, refuse
+from ._arrays import NAMES, Array, array_of, refuse
 from ._core import DeviceError
 from ._program import Comparison, Explanation, compare, explain, main, try_kernel
 
@@ -231,7 +231,7 @@ def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
                      array.stream, gpu >= 0)
     finally:
         _plans.give(key, plan)
-    return made if out is not None else finished(a, made)
+    return made if out is not None or array.finish is None else array.finish(made)
 
 
 def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, out: Any) -> None:
