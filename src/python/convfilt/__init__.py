@@ -37,7 +37,7 @@ from typing import Any, Sequence, TypedDict, Union
 import numpy as np
 
 from . import _core
-from ._arrays import ALLOWED, NAMES, Array, array_of, finished, refuse
+from ._arrays import NAMES, Array, array_of, refuse
 from ._core import DeviceError
 from ._program import Comparison, Explanation, compare, explain, main, try_kernel
 
@@ -64,7 +64,7 @@ class Options(TypedDict, total=False):
 class Mask:
     """A mask: text in the grammar of mask files, or rows of weights.
 
-    Mask("1 2 1\\n2 4 2\\n1 2 1\\n/ 16"), Mask([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), Mask(weights, divisor=9),
+    Mask("scale: 16\\n1 2 1\\n2 4 2\\n1 2 1"), Mask([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), Mask(weights, divisor=9),
     Mask.from_file("my_mask.txt"), Mask.from_file("emboss3"). Weights apply as written (correlation); flipped() is for
     true convolution. At most 1025 x 1025 finite weights.
     """
@@ -190,6 +190,12 @@ class _Layout:
             raise refuse(array.shape, NAMES[array.depth])
         if self.shape[0] < 1 or self.shape[1] < 1:
             raise refuse(array.shape, NAMES[array.depth])
+        if array.gpu >= 0:
+            size = (1, 2, 4)[array.depth]
+            channels = self.shape[2]
+            if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels):
+                raise ValueError(f"an array of shape {array.shape} with strides of {array.strides} bytes: on a GPU, pixels and "
+                                 "channels lie side by side; use a.contiguous(), or cupy.ascontiguousarray(a)")
 
 
 def _result_shape(array: Array, result: tuple[int, int, int, int]) -> tuple[int, ...]:
@@ -225,7 +231,7 @@ def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
                      array.stream, gpu >= 0)
     finally:
         _plans.give(key, plan)
-    return made if out is not None else finished(a, made)
+    return made if out is not None or array.finish is None else array.finish(made)
 
 
 def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, out: Any) -> None:
