@@ -1,6 +1,6 @@
 /* Calls every function of convfilt.h, with good arguments and with wrong ones, from several threads; tests/library.sh compiles it
  * as C11 and as C++17 against the installed library. */
-#include <convfilt/convfilt.h>
+#include <convfilt.h>
 
 #include <limits.h>
 #include <math.h>
@@ -64,11 +64,21 @@ static void masks(void) {
   turned = NULL;
   REFUSED(convfilt_mask_flipped(NULL, &turned), CONVFILT_USAGE, "null");
   REFUSED(convfilt_mask_flipped(mask, NULL), CONVFILT_USAGE, "null");
+  REQUIRE(convfilt_mask_normalized(mask, &turned) == CONVFILT_OK);
+  REQUIRE(fabs(convfilt_mask_weight(turned, 2, 1) - 6 / 21.0) < 1e-15);
+  convfilt_mask_free(turned);
+  turned = NULL;
+  REFUSED(convfilt_mask_normalized(NULL, &turned), CONVFILT_USAGE, "null");
+  REFUSED(convfilt_mask_normalized(mask, NULL), CONVFILT_USAGE, "null");
   convfilt_mask_free(mask);
   convfilt_mask_free(NULL);
 
   REQUIRE(convfilt_mask_from_text("scale: 4\n1 2 1\n", &mask) == CONVFILT_OK);
   REQUIRE(convfilt_mask_weight(mask, 1, 0) == 0.5);
+  convfilt_mask_free(mask);
+  REQUIRE(convfilt_mask_from_text("0 0\n0 0\n", &mask) == CONVFILT_OK);
+  REFUSED(convfilt_mask_normalized(mask, &turned), CONVFILT_USAGE, "all 0");
+  REQUIRE(turned == NULL);
   convfilt_mask_free(mask);
   REQUIRE(convfilt_mask_from_file("box3", &mask) == CONVFILT_OK);
   convfilt_mask_size(mask, &width, &height);
@@ -141,6 +151,7 @@ static void filters(void) {
     REQUIRE(count > 10 && convfilt_strategy(count) == NULL && convfilt_strategy(-1) == NULL && convfilt_strategy(INT_MAX) == NULL);
   }
   REQUIRE(*convfilt_strategy_refuses("cpu", filter, &shape, "cpu") == '\0');
+  REQUIRE(strstr(convfilt_strategy_refuses("tensor", filter, &shape, "emulator"), "f32") != NULL); /* samples of edges */
   REQUIRE(*convfilt_strategy_refuses("basic", filter, &shape, "emulator") == '\0');
   REQUIRE(*convfilt_strategy_refuses("basic", filter, &shape, "cpu") != '\0');
   REQUIRE(strstr(convfilt_strategy_refuses("bsic", filter, &shape, "cpu"), "basic") != NULL);

@@ -4,7 +4,10 @@
 """
 
 import itertools
+import os
+import pathlib
 import random
+import tempfile
 import unittest
 
 import numpy as np
@@ -204,6 +207,13 @@ class Errors(unittest.TestCase):
             for dtype in support.DEPTHS:
                 self.refused(ValueError, [str(shape), dtype, "uint8, uint16 or float32", "1, 3 or 4 channels"], convfilt.blur, np.zeros(shape, dtype))
 
+    def test_sides_that_no_int_holds(self):
+        for shape in ((2**33, 5), (5, 2**33), (2**32 + 4, 3), (2**30, 2**30), (2**31, 2**31, 3)):
+            a = np.broadcast_to(np.uint8(0), shape)
+            with self.subTest(shape), self.assertRaises(ValueError) as caught:
+                convfilt.blur(a)
+            self.assertIn(str(shape[0]), str(caught.exception))
+
     def test_byte_order(self):
         for dtype in (">u2", ">f4"):
             self.refused(ValueError, ["byte order", dtype], convfilt.blur, np.zeros((3, 4), dtype))
@@ -299,6 +309,89 @@ class Errors(unittest.TestCase):
         self.refused(ValueError, ["out"], convfilt.blur, a, out=twice)
         for out in (3, "x", [[1]], object()):
             self.refused(TypeError, [type(out).__name__], convfilt.blur, a, out=out)
+
+    def test_plans_that_look_alike(self):
+        """Plans are kept by what they are for, and 1, 1.0 and True are not the same there, nor are 0 and -0."""
+        a, zeros = self.a, np.zeros((5, 5), "f4") - 0.0
+        for k in range(2):
+            convfilt.blur(a, linear=True)
+            convfilt.blur(a, border="constant", border_value=1)
+            convfilt.blur(a, threads=1)
+            for options in ({"linear": 1}, {"linear": 1.0}, {"border": "constant", "border_value": True}, {"threads": True}):
+                with self.subTest(options), self.assertRaises(ValueError):
+                    convfilt.blur(a, **options)
+            text = [convfilt.run("apply identity", zeros, mode=mode, border=border, border_value=value, depth=depth).shape
+                    for mode, border, value, depth in itertools.product(("same", "valid"), ("constant",), (0.0, -0.0), ("u8", "f32"))]
+            self.assertEqual(text, [(5, 5)] * 4 + [(3, 3)] * 4)
+        for first, second in (({"border": "wrap"}, {"border": "reflect"}), ({"mode": "valid"}, {"mode": "full"}), ({"output": "abs"}, {"output": "signed"}),
+                              ({"order": "bgr"}, {"order": "rgb"}), ({"depth": "u16"}, {"depth": "f32"}), ({"linear": True}, {"linear": False}),
+                              ({"luma": True}, {"luma": False}), ({"border": "constant", "border_value": 9}, {"border": "constant"})):
+            one, other = (convfilt.run("edge --method laplacian --color" if "order" not in first else "edge", a, **o) for o in (first, second))
+            self.assertFalse(support.same(one, other), f"{first} and {second} give the same")
+            again = convfilt.run("edge --method laplacian --color" if "order" not in first else "edge", a, **first)
+            self.assertTrue(support.same(one, again))
+        for shape in ((12, 13, 3), (13, 12, 3), (12, 13), (12, 13, 1), (12, 13, 4)):
+            for dtype in support.DEPTHS:
+                self.assertEqual(convfilt.blur(np.zeros(shape, dtype)).dtype, dtype)
+
+    def test_a_file_that_changes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mask, recipe = f"{folder}/my mask.txt", f"{folder}/recipe"
+            here = os.getcwd()
+            try:
+                os.chdir(folder)
+                for weight in (1, 0, 2):
+                    for path in (mask, recipe):
+                        with open(path, "w", encoding="ascii") as file:
+                            file.write(f"{weight}\n" if path == mask else f"apply ./mask{weight}\n")
+                    with open(f"mask{weight}", "w", encoding="ascii") as file:
+                        file.write(f"{weight}\n")
+                    expected = (np.minimum(self.a.astype(int) * weight, 255)).astype("u1")
+                    for what, result in (("a path", convfilt.apply(mask, self.a)), ("a name", convfilt.apply("my mask.txt", self.a)),
+                                         ("a Path", convfilt.apply(pathlib.Path(mask), self.a)),
+                                         ("a recipe", convfilt.run("apply 'my mask.txt'", self.a)),
+                                         ("a file", convfilt.run(recipe, self.a)), ("a file here", convfilt.run("recipe", self.a))):
+                        self.assertTrue(support.same(result, expected), f"{what} with weight {weight}")
+            finally:
+                os.chdir(here)
+
+    def test_quotes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("it's", 'a "mask"', """it's "a" mask | # here""", " x "):
+                path = f"{folder}/{name}"
+                with open(path, "w", encoding="ascii") as file:
+                    file.write("1\n")
+                with self.subTest(name):
+                    self.assertTrue(support.same(convfilt.apply(path, self.a), self.a))
+
+    def test_refusal_agrees_with_run(self):
+        names, cases = convfilt.strategies(), []
+        for recipe, dtype, channels, options in itertools.product(
+                ("apply gaussian5", "edge", "sharpen --threshold 2", "blur --sigma 9 | edge"), support.DEPTHS, (1, 3, 4),
+                ({}, {"luma": True}, {"linear": True}, {"depth": "f32"}, {"mode": "full"}, {"border": "wrap"})):
+            cases += [(name, recipe, dtype, channels, options) for name in names]
+        chance = random.Random(3)
+        for name, recipe, dtype, channels, options in chance.sample(cases, support.size(250, len(cases))):
+            a = support.picture((12, 13, channels), dtype, kind="smooth")
+            for device in ("cpu", "emulator"):
+                why, error = convfilt.refusal(name, recipe, a, device, **options), ""
+                try:
+                    convfilt.run(recipe, a, strategy=name, device=device, **options)
+                except ValueError as caught:
+                    error = str(caught)
+                self.assertEqual(bool(why), bool(error), f"{name} on {device}: {recipe}, {dtype} x {channels}, {options}: refusal '{why}', run '{error}'")
+
+    def test_options_in_any_order(self):
+        for options in ({"tile": 8, "strategy": "tiled-in", "device": "emulator"}, {"cache": "none", "device": "emulator", "strategy": "basic"},
+                        {"border": None, "mode": None}):
+            self.assertTrue(support.same(convfilt.blur(self.a, **options), convfilt.blur(self.a, strategy=options.get("strategy"), device=options.get("device"))))
+            self.assertIn(" on ", convfilt.plan("blur", self.a, **options))
+        self.assertTrue(support.same(convfilt.blur(self.a, 2.0, flip=np.True_, linear=np.True_), convfilt.blur(self.a, np.float32(2), flip=True, linear=True)))
+        self.assertTrue(support.same(convfilt.blur(self.a, np.array([3, 1])), convfilt.blur(self.a, (3, 1))))
+
+    def test_masked_arrays(self):
+        with self.assertRaises(ValueError):
+            convfilt.blur(np.ma.masked_array(self.a, self.a > 3))
 
     def test_errors_leave_out_alone(self):
         out = np.full(self.a.shape, 7, "u1")
@@ -453,6 +546,26 @@ class OtherArrays(unittest.TestCase):
         for k in range(20):
             expected = convfilt.blur(support.picture((40, 41, 3), "uint8", k))
             self.assertTrue(support.same(np.asarray(convfilt.blur(fresh(k))), expected))
+
+    def test_memory_that_is_made_for_the_call(self):
+        class Fresh(Dlpack):
+            def __dlpack__(self, **options):
+                return np.full((50, 60, 3), 7, "u1").__dlpack__(**options)
+
+        for _ in range(20):
+            self.assertTrue((np.asarray(convfilt.apply("identity", Fresh(np.zeros(1, "u1")))) == 7).all())
+
+    def test_pillow_modes(self):
+        try:
+            from PIL import Image
+        except ImportError:
+            self.skipTest("Pillow is not installed")
+        for mode in ("P", "CMYK", "YCbCr", "HSV", "LAB", "F"):
+            with self.assertRaises(ValueError) as caught:
+                convfilt.blur(Image.new(mode, (5, 4)))
+            self.assertIn(mode, str(caught.exception))
+        for mode in ("L", "RGB", "RGBA", "I;16"):
+            convfilt.blur(Image.new(mode, (5, 4)))
 
     def test_pillow(self):
         try:
