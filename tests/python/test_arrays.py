@@ -208,8 +208,8 @@ class Errors(unittest.TestCase):
                 self.refused(ValueError, [str(shape), dtype, "uint8, uint16 or float32", "1, 3 or 4 channels"], convfilt.blur, np.zeros(shape, dtype))
 
     def test_sides_that_no_int_holds(self):
-        for shape in ((2**33, 5), (5, 2**33), (2**32 + 4, 3), (2**30, 2**30), (2**31, 2**31, 3)):
-            a = np.broadcast_to(np.uint8(0), shape)
+        for shape in ((2**33, 5), (5, 2**33), (2**32 + 4, 3), (2**30, 2**30)):
+            a = np.lib.stride_tricks.as_strided(np.zeros(1, "u1"), shape, (0,) * len(shape))
             with self.subTest(shape), self.assertRaises(ValueError) as caught:
                 convfilt.blur(a)
             self.assertIn(str(shape[0]), str(caught.exception))
@@ -326,9 +326,10 @@ class Errors(unittest.TestCase):
         for first, second in (({"border": "wrap"}, {"border": "reflect"}), ({"mode": "valid"}, {"mode": "full"}), ({"output": "abs"}, {"output": "signed"}),
                               ({"order": "bgr"}, {"order": "rgb"}), ({"depth": "u16"}, {"depth": "f32"}), ({"linear": True}, {"linear": False}),
                               ({"luma": True}, {"luma": False}), ({"border": "constant", "border_value": 9}, {"border": "constant"})):
-            one, other = (convfilt.run("edge --method laplacian --color" if "order" not in first else "edge", a, **o) for o in (first, second))
+            recipe = "edge" if "order" in first else "blur" if "luma" in first else "edge --method laplacian --color"
+            one, other = convfilt.run(recipe, a, **first), convfilt.run(recipe, a, **second)
             self.assertFalse(support.same(one, other), f"{first} and {second} give the same")
-            again = convfilt.run("edge --method laplacian --color" if "order" not in first else "edge", a, **first)
+            again = convfilt.run(recipe, a, **first)
             self.assertTrue(support.same(one, again))
         for shape in ((12, 13, 3), (13, 12, 3), (12, 13), (12, 13, 1), (12, 13, 4)):
             for dtype in support.DEPTHS:

@@ -161,6 +161,6 @@ def array_of(a: Any, writes: bool = False) -> Array:
         return _interface(cupy.asarray(a))
     if kind.__module__.startswith("PIL.") and getattr(a, "mode", None) not in _PILLOW:
         raise ValueError(f"a picture of Pillow's mode {getattr(a, 'mode', None)}: its samples are not grey or red, green and blue; use a.convert('RGB')")
-    if hasattr(kind, "__array__") or hasattr(a, "__array_interface__"):  # Pillow and others
+    if hasattr(kind, "__array__") or (hasattr(a, "__array_interface__") and not isinstance(a, type)):  # Pillow and others
         return _numpy(np.asarray(a))
     raise TypeError(f"{kind.__name__} is no array; {ALLOWED}")
