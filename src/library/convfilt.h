@@ -79,7 +79,7 @@ convfilt_status convfilt_filter_from_recipe(const char *recipe, convfilt_filter 
 convfilt_status convfilt_filter_from_mask(const convfilt_mask *mask, convfilt_filter **filter);
 
 /* Sets an option. Names and values are those of the command line without "--": border, border-value,
- * mode, strategy, its settings (such as tile), device, threads, linear, luma, output, depth. Besides
+ * mode, strategy, then its settings (such as tile), device, threads, linear, luma, output, depth. Besides
  * these: order is rgb (by default) or bgr, the order in which colours lie in memory. */
 convfilt_status convfilt_filter_set(convfilt_filter *filter, const char *name, const char *value);
 

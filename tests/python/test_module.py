@@ -16,7 +16,8 @@ import convfilt
 import support
 
 PACKAGE = Path(convfilt.__file__).parent
-KERNEL = """__constant__ float F[5][5];
+KERNEL = """// launch: block 16x16
+__constant__ float F[5][5];
 __global__ void mean(const float* in, float* out, int width, int height) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
