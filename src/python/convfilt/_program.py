@@ -61,7 +61,10 @@ class Comparison(_Drawn):
 
 
 class Explanation(_Drawn):
-    """What `convfilt explain --json` writes; `svg` is the picture of the block."""
+    """What `convfilt explain` prints, under "text", and the picture of the block; with `table`, what it writes as JSON."""
+
+    def __str__(self) -> str:
+        return self.get("text", super().__str__())
 
 
 def compare(picture: str | None = None, *, plot: bool = False, **options: Any) -> Comparison:
@@ -78,18 +81,21 @@ def compare(picture: str | None = None, *, plot: bool = False, **options: Any) -
 
 def explain(strategy: str, **options: Any) -> Explanation:
     """Explains what one block of a strategy does: explain("tiled-in", mask="5x5", tile=16). Options are those of
-    `convfilt explain`, with _ for -. The result has a picture, which a notebook shows."""
+    `convfilt explain`, with _ for -. The result has the text and a picture, which a notebook shows; that of
+    explain("tiled-in", table=["tile=8,16,32", "mask=5,9"]) has the rows of a table instead."""
+    words = ["explain", strategy, *_options(options)]
+    if options.get("table"):
+        return Explanation(json.loads(_called([*words, "--json"])))
     with tempfile.TemporaryDirectory() as folder:
         drawing = Path(folder) / "block.svg"
-        words = ["explain", strategy, "--quiet", "--json", f"--picture={drawing}", *_options(options)]
-        result = Explanation(json.loads(_called(words)))
-        result.svg = drawing.read_text()
+        result = Explanation(text=_called([*words, f"--picture={drawing}"]))
+        result.svg = drawing.read_text() if drawing.exists() else ""
     return result
 
 
 def try_kernel(source: str, **options: Any) -> dict[str, Any]:
     """Judges a convolution kernel in CUDA C++: its text, or its file's path. The result is what `convfilt try --json` prints;
-    its verdict is under "verdict". Options are those of `convfilt try`, with _ for -. Needs a C++ compiler (g++)."""
+    its verdict is under "status": right, wrong, not_compiled, refused or error. Options are those of `convfilt try`, with _ for -. Needs a C++ compiler (g++)."""
     if "\n" not in source and source.endswith(".cu"):
         return json.loads(_called(["try", source, "--json", *_options(options)], (0, 1)))
     with tempfile.TemporaryDirectory() as folder:
