@@ -64,7 +64,7 @@ class Options(TypedDict, total=False):
 class Mask:
     """A mask: text in the grammar of mask files, or rows of weights.
 
-    Mask("1 2 1\\n2 4 2\\n1 2 1\\n/ 16"), Mask([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), Mask(weights, divisor=9),
+    Mask("scale: 16\\n1 2 1\\n2 4 2\\n1 2 1"), Mask([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), Mask(weights, divisor=9),
     Mask.from_file("my_mask.txt"), Mask.from_file("emboss3"). Weights apply as written (correlation); flipped() is for
     true convolution. At most 1025 x 1025 finite weights.
     """
@@ -73,7 +73,10 @@ class Mask:
         if isinstance(weights, str):
             if divisor != 1:
                 raise ValueError("divisor: a text has its own; leave it out")
-            self._mask = _core.Mask(weights)
+            try:
+                self._mask = _core.Mask(weights)
+            except OSError as error:  # the C interface's error for files that hold no mask
+                raise ValueError(str(error)) from None
             return
         rows = np.ascontiguousarray(weights, dtype=np.float64)
         if rows.ndim != 2:

@@ -1,8 +1,8 @@
 """The command line that comes with the module, and what of it is for Python: the lab.
 
 The functions here start the program, in a process that ends before they return. Its errors become exceptions with its
-message: ValueError for options that are wrong or do not go together, RuntimeError for a device or a compiler that is missing
-or fails, OSError for a file that cannot be read, and for the program itself.
+message: ValueError for options that are wrong or do not go together, and OSError for what fails then, such as a file that
+cannot be read. try_kernel() raises RuntimeError where this machine cannot judge a kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NoReturn, Sequence, Union
 
-_USAGE, _DEVICE = 2, 3  # exit codes
+_USAGE = 2  # the exit code
 
 
 def program() -> str:
@@ -61,8 +61,7 @@ def _called(words: list[str]) -> str:
     done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False,
                           encoding="utf-8", errors="replace", env={"COLUMNS": "100", **os.environ})
     if done.returncode != 0:
-        error = {_USAGE: ValueError, _DEVICE: RuntimeError}.get(done.returncode, OSError)
-        raise error(_message(done.stderr, done.returncode))
+        raise (ValueError if done.returncode == _USAGE else OSError)(_message(done.stderr, done.returncode))
     return done.stdout
 
 
