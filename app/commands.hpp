@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "src/filter/table.hpp"
 #include "src/base/log.hpp"
 #include "src/filter/mapped.hpp"
+#include "src/filter/table.hpp"
 #include "src/run/batch.hpp"
 
 namespace convfilt {

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "app/commands.hpp"
-#include "src/filter/recipe.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
+#include "src/filter/recipe.hpp"
 #include "src/mask/file.hpp"
 #include "src/picture/bytes.hpp"
 #include "src/picture/codecs/jpeg/device.hpp"
@@ -185,8 +185,8 @@ void complete(FilterCommand& command) {
   FilterPtr filter;
   Words masks;
   if (line.is_chain()) {
-    Recipe recipe = read_recipe(command.values.word(line.options[0].name), command.given,
-                                command.options);
+    Recipe recipe =
+        read_recipe(command.values.word(line.options[0].name), command.given, command.options);
     command.batch.recipe = std::move(recipe.text);
     filter = std::move(recipe.filter);
     masks = std::move(recipe.masks);

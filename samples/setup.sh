@@ -21,6 +21,7 @@ packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctes
   # With these, tests look at files, make writing them fail, and share folders out.
   libimage-exiftool-perl libjpeg-turbo-progs strace parallel)
 ! command -v nvidia-smi >/dev/null || packages+=(python3-pip)  # which brings nvImageCodec
+! ${CONVFILT_MODULE_PYTHON:-false} || packages+=(python3-dev python3-venv)
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 [ "$preset" != fuzz ] || packages+=(clang libclang-rt-dev)
 find_missing() {
@@ -72,6 +73,16 @@ if [ -n "$capabilities" ] && [ "$cuda" != OFF ] && nvcc=$(command -v nvcc || ls 
   release=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p') codec=$build/nvimgcodec
   if [ ! -d "$codec/nvidia" ] && ! python3 -m pip install -q --no-deps --target "$codec" "nvidia-nvimgcodec-cu$release" >"$build/pip.log" 2>&1; then
     echo "nvImageCodec could not be installed (log: $build/pip.log): JPEGs of folders will be read and written on the CPU" >&2
+  fi
+fi
+# CONVFILT_MODULE_PYTHON=true also builds the Python module, as tests do; users install it with pip. What that needs comes from the
+# package index into the build folder.
+if ${CONVFILT_MODULE_PYTHON:-false}; then
+  venv=$PWD/$build/venv
+  if "$venv/bin/python" -c 'import nanobind, numpy' 2>/dev/null || { python3 -m venv "$venv" && "$venv/bin/pip" install -q nanobind numpy; } >"$build/pip.log" 2>&1; then
+    settings+=("-DPython_EXECUTABLE=$venv/bin/python")
+  else
+    echo "nanobind could not be installed (log: $build/pip.log): the Python module is not built" >&2
   fi
 fi
 settings+=(${cuda:+"-DCONVFILT_CUDA=$cuda" "-DCONVFILT_CUDA_QUICK=${CONVFILT_CUDA_QUICK:-OFF}"} ${architectures:+"-DCONVFILT_CUDA_ARCHITECTURES=$architectures"})

@@ -19,6 +19,7 @@ if [ "$preset" = release ]; then
     export CONVFILT_CUDA_ARCHITECTURES=${CONVFILT_CUDA_ARCHITECTURES:-90-real} CONVFILT_CUDA_QUICK=${CONVFILT_CUDA_QUICK:-ON}
   fi
 fi
+[ "$preset" != release ] || export CONVFILT_MODULE_PYTHON=true
 samples/setup.sh "$preset" >/dev/null
 log=build/$preset/Testing/Temporary/LastTest.log
 # ctest says neither what a test that passed skipped, nor why: that goes before its summary. The shell gives each line on as

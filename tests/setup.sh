@@ -33,7 +33,7 @@ case $1 in -L) echo "GPU 0: fake"; yes '  a line about it' | head -n 20000 ;; *)
 END
 printf '#!/bin/sh\nfor word; do echo "$word install ok installed"; done\n' >"$fakes/dpkg-query"
 printf '#!/bin/sh\n' >"$fakes/apt-cache"
-for tool in ctest compute-sanitizer; do printf '#!/bin/sh\n' >"$fakes/$tool"; done
+for tool in ctest compute-sanitizer python3; do printf '#!/bin/sh\n' >"$fakes/$tool"; done
 chmod +x "$fakes"/*
 
 # Runs a script with variables, in the folder of the last run unless that is removed.

@@ -12,8 +12,8 @@
 #include "app/grammar/clashes.hpp"
 #include "app/grammar/defaults.hpp"
 #include "app/grammar/help.hpp"
-#include "src/base/words.hpp"
 #include "src/base/suggest.hpp"
+#include "src/base/words.hpp"
 
 namespace CLI {
 class App;

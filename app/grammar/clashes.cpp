@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "app/commands.hpp"
-#include "src/filter/table.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
+#include "src/filter/table.hpp"
 
 namespace convfilt {
 namespace {
@@ -167,8 +167,8 @@ const std::vector<Clash>& rows_of(std::string_view command) {
   return own == table.end() ? table.at("") : own->second;
 }
 
-/// Whether a condition may be judged by the value: other code reports words that are no names of its
-/// option.
+/// Whether a condition may be judged by the value: other code reports words that are no names of
+/// its option.
 bool is_known(const std::string& value, const std::string& condition) {
   static const std::map<std::string, Words> names = {{"--mode", words_of(kModes)},
                                                      {"--border", words_of(kBorders)},

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "src/base/words.hpp"
 #include "kernels/strategy.hpp"
+#include "src/base/words.hpp"
 
 namespace convfilt {
 

@@ -5,11 +5,11 @@
 
 #include "app/commands.hpp"
 #include "app/grammar/commands.hpp"
-#include "src/filter/table.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/filter/table.hpp"
 #include "src/picture/formats.hpp"
 
 namespace convfilt {

@@ -143,7 +143,7 @@ Recipe read_recipe(const std::string& word, const Values& given, const Words& fo
       std::min(first, word.size()), word.find_first_of(" \t\n|", first) - first);
   std::error_code ignored;
   const bool is_text = find_filter(name) || (word.find_first_of(" |\n") != word.npos &&
-                                           !std::filesystem::exists(word, ignored));
+                                             !std::filesystem::exists(word, ignored));
   if (!is_text && !std::filesystem::exists(word, ignored))
     throw UsageError(in_quotes(word) +
                      " is neither a file nor a filter; write a recipe's name, or its steps, e.g. "

@@ -372,9 +372,9 @@ class FilterWords {
     known.insert(known.end(), {std::string(kFlip), std::string(kNormalize)});
     const std::string near = nearest(name, known);
     return UsageError("unknown option " + in_quotes(name) +
-                      (near.empty() ? "; convfilt " + std::string(line_.help.name) +
-                                          " --help lists them"
-                                    : "; did you mean '" + near + "'?"));
+                      (near.empty()
+                           ? "; convfilt " + std::string(line_.help.name) + " --help lists them"
+                           : "; did you mean '" + near + "'?"));
   }
 
   void take_arguments() {

@@ -44,8 +44,8 @@ ArrayView<Byte> array_of(const PictureView<Byte>& view, Depth depth) {
 /// Copies a row of samples of `Bytes` bytes between an array and a picture.
 template <int Bytes>
 void copy_row(std::byte* to, std::ptrdiff_t to_pixel, const std::ptrdiff_t* to_channels,
-              const std::byte* from, std::ptrdiff_t from_pixel,
-              const std::ptrdiff_t* from_channels, int width, int channels) {
+              const std::byte* from, std::ptrdiff_t from_pixel, const std::ptrdiff_t* from_channels,
+              int width, int channels) {
   for (int x = 0; x < width; ++x, to += to_pixel, from += from_pixel)
     for (int c = 0; c < channels; ++c)
       std::memcpy(to + to_channels[c], from + from_channels[c], Bytes);
@@ -77,8 +77,8 @@ BandView<const std::byte> gathered(const ArrayView<const std::byte>& array, cons
   const Channels from(array.channel, shape.channels, swaps), to(sample, shape.channels, false);
   const BandView<std::byte> band = rows_of(BandView(made.view(), first), 0, end - first);
   for (int y = first; y < end; ++y)
-    copy_row(shape, band.row(y - first), sample * shape.channels, to,
-             array.data + y * array.row, array.pixel, from);
+    copy_row(shape, band.row(y - first), sample * shape.channels, to, array.data + y * array.row,
+             array.pixel, from);
   return band;
 }
 
@@ -153,7 +153,6 @@ void ArrayFilter::run_whole(ArrayView<const std::byte> in, ArrayView<std::byte> 
     work_->complete(plain_view(result, out_));
   } else {
     work_->make_worker()->push(plain_view(in, in_), plain_view(result, out_));
-    work_->finish();
   }
   if (!is_result) scatter(BandView<const std::byte>(plain_view(result, out_)), out_, swaps_, out);
 }
@@ -164,8 +163,10 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 18, kLeastBytes = kMostBytes / 8;
   constexpr int kBandsPerThread = 4;
   const bool plain_in = is_plain(in, in_, swaps), plain_out = is_plain(out, out_, swaps);
-  const int threads = cpu::threads_or_all(convolver_.options().request.threads);
   const std::int64_t row_bytes = bytes_of({in_.width, 1, in_.channels, in_.depth});
+  const std::int64_t worth = row_bytes * out_.height / kLeastBytes + 1;
+  const int threads =
+      int(std::min<std::int64_t>(worth, cpu::threads_or_all(convolver_.options().request.threads)));
   const int least = std::max({2 * work.window.height, int(kLeastBytes / row_bytes), 1});
   const int most = std::max(least, int(kMostBytes / row_bytes));
   const int rows = std::clamp(out_.height / (threads * kBandsPerThread), least, most);
@@ -192,7 +193,6 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
     worker->push(from, to);
     scatter(to, out_, swaps, out);
   });
-  work.finish();
 }
 
 void ArrayFilter::run_on_gpu(ArrayView<const std::byte> in, ArrayView<std::byte> out,

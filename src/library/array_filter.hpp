@@ -51,8 +51,8 @@ class ArrayFilter {
   FilterPtr filter_;
   Convolver convolver_;
   Shape in_, out_;
-  bool swaps_ = false;  ///< whether the filter needs blue first, and arrays have red first
-  std::unique_ptr<Work> work_;                    ///< in host memory
+  bool swaps_ = false;          ///< whether the filter needs blue first, and arrays have red first
+  std::unique_ptr<Work> work_;  ///< in host memory
   std::vector<std::unique_ptr<Worker>> workers_;  ///< of bands, one for each thread
   ResidentPlan resident_{};                       ///< on a GPU
   std::string text_;

@@ -89,13 +89,13 @@ void set_option(convfilt_filter& filter, const std::string& name, const std::str
   const Choices<Negative> negatives = {
       {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
   const Machine machine = this_machine();
-  Words known = {"border",  "border-value", "mode", "strategy", "device", "threads",
+  Words known = {"border", "border-value", "mode",   "strategy", "device", "threads",
                  "linear", "luma",         "output", "depth",    "order"};
   if (name == "border") {
     how.border = meaning_of(option, value, choices_of(kBorders));
   } else if (name == "border-value") {
-    how.border_value = number_in<double>(
-        option, value, {.least = std::numeric_limits<double>::lowest()});
+    how.border_value =
+        number_in<double>(option, value, {.least = std::numeric_limits<double>::lowest()});
     if (!filter.options.contains("--border")) how.border = Border::constant;
   } else if (name == "mode") {
     how.mode = meaning_of(option, value, choices_of(kModes));
@@ -117,9 +117,9 @@ void set_option(convfilt_filter& filter, const std::string& name, const std::str
   } else if (name == "depth") {
     mapping.depth = meaning_of(option, value, choices_of(kDepths));
   } else if (name == "order") {
-    filter.order = meaning_of(option, value,
-                              Choices<ChannelOrder>{{"rgb", ChannelOrder::rgb},
-                                                    {"bgr", ChannelOrder::bgr}});
+    filter.order =
+        meaning_of(option, value,
+                   Choices<ChannelOrder>{{"rgb", ChannelOrder::rgb}, {"bgr", ChannelOrder::bgr}});
   } else {
     const auto setting = std::ranges::find(
         kSettings, name, [](Setting each) { return std::string(info_of(each).name); });

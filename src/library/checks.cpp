@@ -22,9 +22,9 @@ void check_sides(int width, int height, int channels) {
 
 void check_numbers(const Mask& mask) {
   const auto is_finite = [](double value) { return std::isfinite(value); };
-  require(std::all_of(mask.weights.begin(), mask.weights.end(), is_finite) &&
-              is_finite(mask.offset),
-          "weights and offset are finite numbers");
+  require(
+      std::all_of(mask.weights.begin(), mask.weights.end(), is_finite) && is_finite(mask.offset),
+      "weights and offset are finite numbers");
   require(is_finite(mask.divisor) && mask.divisor > 0, "a mask's divisor is above 0");
 }
 

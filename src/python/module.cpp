@@ -1,4 +1,5 @@
-// The Python module's compiled part: convfilt.h for Python. convfilt/__init__.py has what users call.
+// The Python module's compiled part: convfilt.h for Python. convfilt/__init__.py has what users
+// call.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -147,9 +148,9 @@ class Plan {
     {
       const nb::gil_scoped_release released;
       for (std::ptrdiff_t k = 0; k < count && status == CONVFILT_OK; ++k) {
-        status = on_gpu ? convfilt_plan_run_on_gpu(plan_, &from, &to,
-                                                   reinterpret_cast<void*>(stream))
-                        : convfilt_plan_run(plan_, &from, &to);
+        status = on_gpu
+                     ? convfilt_plan_run_on_gpu(plan_, &from, &to, reinterpret_cast<void*>(stream))
+                     : convfilt_plan_run(plan_, &from, &to);
         from.data = static_cast<char*>(from.data) + in_step;
         to.data = static_cast<char*>(to.data) + out_step;
       }
@@ -170,8 +171,8 @@ auto describe(const nb::ndarray<nb::ro>& array) {
     strides.push_back(array.stride(k));
   }
   return std::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), shape, strides,
-                         int(array.dtype().code), int(array.dtype().bits),
-                         int(array.device_type()), int(array.device_id()));
+                         int(array.dtype().code), int(array.dtype().bits), int(array.device_type()),
+                         int(array.device_id()));
 }
 
 }  // namespace

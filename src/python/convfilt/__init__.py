@@ -37,7 +37,7 @@ from typing import Any, Sequence, TypedDict, Union
 import numpy as np
 
 from . import _core
-from ._arrays import ALLOWED, NAMES, Array, array_of, finished, refuse
+from ._arrays import NAMES, Array, array_of, refuse
 from ._core import DeviceError
 from ._program import Comparison, Explanation, compare, explain, main, try_kernel
 
@@ -193,6 +193,12 @@ class _Layout:
             raise refuse(array.shape, NAMES[array.depth])
         if self.shape[0] < 1 or self.shape[1] < 1:
             raise refuse(array.shape, NAMES[array.depth])
+        if array.gpu >= 0:
+            size = (1, 2, 4)[array.depth]
+            channels = self.shape[2]
+            if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels):
+                raise ValueError(f"an array of shape {array.shape} with strides of {array.strides} bytes: on a GPU, pixels and "
+                                 "channels lie side by side; use a.contiguous(), or cupy.ascontiguousarray(a)")
 
 
 def _result_shape(array: Array, result: tuple[int, int, int, int]) -> tuple[int, ...]:
@@ -228,7 +234,7 @@ def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
                      array.stream, gpu >= 0)
     finally:
         _plans.give(key, plan)
-    return made if out is not None else finished(a, made)
+    return made if out is not None or array.finish is None else array.finish(made)
 
 
 def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, out: Any) -> None:

