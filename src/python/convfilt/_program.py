@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any, NoReturn, Sequence, Union
 
 _USAGE = 2  # the exit code
+_COLUMN = 960  # pixels
 
 
 def program() -> str:
@@ -76,7 +79,13 @@ class _Reported(dict):
         return self.text
 
     def _repr_svg_(self) -> str | None:
-        return self.svg or None
+        """The picture, no wider than a notebook's column."""
+
+        def narrow(sides: re.Match[str]) -> str:
+            width, height = int(sides[1]), int(sides[2])
+            return f'width="{min(width, _COLUMN)}" height="{height * min(width, _COLUMN) // width}"'
+
+        return re.sub(r'width="(\d+)" height="(\d+)"', narrow, self.svg, count=1) or None
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(self.text)
@@ -219,12 +228,18 @@ def _verdict_text(verdict: Verdict) -> str:
     if "pictures" in verdict:
         said += f': {verdict["pictures_right"]} of {verdict["pictures"]} pictures are as they should be'
     lines = [said]
+
+    def add(text: str) -> None:
+        for line in text.splitlines():  # a compiler's are left whole
+            lines.extend(textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ") if "  " not in line else ["  " + line])
+
     for fault in verdict["faults"] + verdict.get("gpu", {}).get("faults", []):
         at = f'line {fault["line"]}: ' if fault["line"] else ""
-        lines.append(f'  {at}{fault["text"]}')
+        add(f'{at}{fault["text"]}')
         if fault["source"] and fault["source"] not in fault["text"]:
-            lines.append(f'    {fault["source"].strip()}')
-    lines += [f'  remark: {remark["text"]}' for remark in verdict.get("remarks", [])]
+            lines.append(f'    > {fault["source"].strip()}')
+    for remark in verdict.get("remarks", []):
+        add(f'remark: {remark["text"]}')
     return "\n".join(lines)
 
 
