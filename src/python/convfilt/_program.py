@@ -136,8 +136,8 @@ class Verdict(_Reported):
 Sides = Union[str, Sequence[int]]
 
 
-def _sides(sides: Sides | None) -> str | None:
-    """Columns and rows: "32x8" as it is, and (32, 8) as such words."""
+def _sides(sides: Any) -> Any:
+    """Columns and rows: "32x8" or one number as it is, and (32, 8) as such words."""
     return "x".join(map(str, sides)) if isinstance(sides, (tuple, list)) else sides
 
 

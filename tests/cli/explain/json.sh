@@ -14,3 +14,14 @@ convfilt explain tiled-in --tile 32x8 --idle rim --json | tr -d ' \n' | grep -F 
 # A mask's name need not be UTF-8.
 printf '1 2 1\n' >$'m\xff.txt'
 convfilt explain basic --mask $'m\xff.txt' --json | grep '"mask": "m' >/dev/null || fail "no JSON for a name that is no UTF-8"
+# Every strategy's is JSON, under masks in parts and pictures smaller than a block, too.
+if command -v python3 >/dev/null; then
+  for name in $(strategies); do
+    for way in "" "--mask 33x33 --size 99x70" "--mask 3x3 --size 5x3 --mode full"; do
+      every 4 || continue
+      # shellcheck disable=SC2086  # words
+      convfilt explain "$name" $way --json >all.json 2>message || { grep -q ' refuses ' message || fail "$name $way: $(cat message)"; continue; }
+      python3 -m json.tool all.json >/dev/null || fail "$name $way: no JSON"
+    done
+  done
+fi
