@@ -26,6 +26,7 @@ modules=(gif heif jxl opencv)
 for module in "${modules[@]}"; do
   [ -e "$build/$(setting CMAKE_INSTALL_LIBDIR)/convfilt/libconvfilt_$module.so" ] || die "the build has no module '$module'; samples/setup.sh package installs what it needs and builds it"
 done
+[ -z "$(find /usr/lib -path '*/libheif/plugins' 2>/dev/null)" ] || die "libheif has its encoders as plugins here, which this does not bring; make the tarball on Debian 12"
 for component in convfilt outside_debian "${modules[@]}"; do
   cmake --install "$build" --prefix "$root" --component "$component" --strip >"$work/log" 2>&1 || { cat "$work/log" >&2; die "cmake --install fails"; }
   rm -f "$build/install_manifest_$component.txt"
@@ -46,7 +47,8 @@ ldd "$codecs" | sed -n 's/^\t\(lib\(gdal\|gdcm[A-Z]*\)\.[^ ]*\) => \([^ ]*\) .*/
 done
 
 # The libraries of all of these. Drivers of GPUs ask for parts that the C library once had, and must not get the system's.
-find "$root" -name '*.so' -o -path "$runtime/convfilt" | LD_LIBRARY_PATH=$work/stand_ins xargs ldd | sed -n 's/^\t\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' | sort -u >"$work/libraries"
+find "$root" \( -name '*.so' -o -path "$runtime/convfilt" \) -exec env LD_LIBRARY_PATH="$work/stand_ins" ldd {} + | sed -n 's/^\t\([^ ]*\) => \([^ ]*\).*/\1 \2/p' | sort -u >"$work/libraries"
+! grep ' not$' "$work/libraries" >&2 || die "these are not found"
 libc=$(dirname "$(sed -n 's/^libc\.so\.6 //p' "$work/libraries")")
 for soname in libdl.so.2 libpthread.so.0 libresolv.so.2 librt.so.1 libutil.so.1; do echo "$soname $libc/$soname"; done >>"$work/libraries"
 while read -r soname file; do cp -L "$file" "$runtime/$soname"; done <"$work/libraries"
@@ -54,20 +56,18 @@ cp -L "$libc/ld-linux-x86-64.so.2" "$root/libexec/convfilt"
 chmod 755 "$root/libexec/convfilt"
 
 # Their licences, those of what the program has been compiled with, and where their sources are.
-while read -r _ file; do
-  [[ $file = $work/* ]] || realpath "$file"
-done <"$work/libraries" | sort -u | while read -r file; do
-  { dpkg-query -S "$file" "${file#/usr}" 2>/dev/null || true; } | sed 's/:.*//' | head -n 1 | grep . || die "$file belongs to no package"
-done >"$work/packages"
+awk -v ours="$work/" 'index($2, ours) != 1 { print $2 }' "$work/libraries" | xargs realpath | sed 's|^/usr||' | sort -u >"$work/files"
+sed 'p; s|^|/usr|' "$work/files" | xargs dpkg-query -S 2>/dev/null | sed 's|: /usr/|: /|' | awk -F ': ' '{ print $2, $1 }' | sort -u >"$work/owners" || true
+unowned=$(join -v 1 "$work/files" "$work/owners")
+[ -z "$unowned" ] || die "no package owns: $unowned"
+sed 's/.* //; s/:.*//' "$work/owners" >"$work/packages"
 printf '%s\n' libc6-dev libcli11-dev libhwy-dev libspdlog-dev nlohmann-json3-dev >>"$work/packages"
 sort -u -o "$work/packages" "$work/packages"
 while read -r package; do cp -L "/usr/share/doc/$package/copyright" "$licences/$package"; done <"$work/packages"
 cat "$licences"/* | grep -o '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' | sort -u | while read -r text; do [ ! -f "$text" ] || cp -L "$text" "$licences/"; done
 xargs dpkg-query -W -f '${Package} ${Version}, from the source package ${source:Package} ${source:Version}\n' <"$work/packages" | sort >"$licences/packages.txt"
-cuda="This build has no CUDA: kernels written for a GPU run in an emulator."
-if nvcc=$(setting CMAKE_CUDA_COMPILER) && [ -x "$nvcc" ] && "$build/bin/convfilt" --version >/dev/null; then
-  cuda="It has CUDA kernels for $(setting CONVFILT_CUDA_ARCHITECTURES), which run where NVIDIA's driver is installed."
-fi
+cuda="It has CUDA kernels for $(setting CONVFILT_CUDA_ARCHITECTURES), which run where NVIDIA's driver is."
+! grep -q 'this build has no CUDA' < <("$build/bin/convfilt" list devices) || cuda="This build has no CUDA: kernels written for a GPU run in an emulator."
 
 cat >"$root/README" <<EOF
 convfilt $version for any Linux on x86-64. It brings every library along, the C library too, and runs where it lies:
