@@ -4,7 +4,7 @@
 #
 #   packaging/tarball.sh [BUILD [OUT]]     BUILD is build/package by default; OUT's name ends in .tar.xz, or .tar.gz, or .tar
 #
-# The same build and packages give the same bytes. CONTRIBUTING.md says how to try it: packaging/try_tarball.sh.
+# The same build and packages give the same bytes. packaging/try_tarball.sh tries it.
 set -euo pipefail
 die() { echo "packaging/tarball.sh: $*" >&2; exit 1; }
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -66,7 +66,8 @@ sort -u -o "$work/packages" "$work/packages"
 while read -r package; do cp -L "/usr/share/doc/$package/copyright" "$licences/$package"; done <"$work/packages"
 cat "$licences"/* | grep -o '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' | sort -u | while read -r text; do [ ! -f "$text" ] || cp -L "$text" "$licences/"; done
 xargs dpkg-query -W -f '${Package} ${Version}, from the source package ${source:Package} ${source:Version}\n' <"$work/packages" | sort >"$licences/packages.txt"
-cuda="It has CUDA kernels for $(setting CONVFILT_CUDA_ARCHITECTURES), which run where NVIDIA's driver is."
+cuda="It has CUDA kernels for sm_$(setting CONVFILT_CUDA_ARCHITECTURES | sed 's/-real//g; s/;/, sm_/g'), and NVIDIA's CUDA runtime, under NVIDIA's licence for it. They run where
+NVIDIA's driver is installed. cuFFT, cuBLAS and nvImageCodec are the system's, where it has them."
 ! grep -q 'this build has no CUDA' < <("$build/bin/convfilt" list devices) || cuda="This build has no CUDA: kernels written for a GPU run in an emulator."
 
 cat >"$root/README" <<EOF
