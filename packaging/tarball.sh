@@ -6,15 +6,16 @@
 #
 # The same build and packages give the same bytes. packaging/try_tarball.sh tries it.
 set -euo pipefail
+export LC_ALL=C
 die() { echo "packaging/tarball.sh: $*" >&2; exit 1; }
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(realpath "${1:-$source/build/package}")
 [ -x "$build/bin/convfilt" ] || die "there is no $build/bin/convfilt; samples/setup.sh package builds it"
-command -v dpkg-query >/dev/null || die "this is no Debian, so that nothing tells the libraries' licences"
+[ "$(uname -m)" = x86_64 ] && command -v dpkg-query >/dev/null || die "the tarball is made on Debian on x86-64"
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 version=$(setting CMAKE_PROJECT_VERSION)
-name=convfilt-$version-any-linux-$(uname -m)
+name=convfilt-$version-any-linux-x86_64
 out=${2:-$build/$name.tar.xz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -81,7 +82,7 @@ A link to bin/convfilt works, too: ln -s "\$PWD/bin/convfilt" ~/.local/bin/
 Formats: JPEG, PNG, TIFF, WebP, PNM; as modules BMP, GIF, HEIC and AVIF, JPEG 2000, JPEG XL, OpenEXR and Radiance HDR. That
 is every format that convfilt knows.
 $cuda
-From the system it takes gnuplot for the charts of "compare", and a C++20 compiler for "try", where these are installed.
+From the system it takes gnuplot for the charts of "compare", and g++ 12 or later for "try", where these are installed.
 
 convfilt is under the Apache License 2.0 (share/doc/convfilt/LICENSE). The libraries in libexec/convfilt-runtime are Debian's,
 each under its own licence: share/doc/convfilt/licences has the licences, and packages.txt there names the packages and their
