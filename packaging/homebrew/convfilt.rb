@@ -30,7 +30,8 @@ class Convfilt < Formula
   depends_on "zlib-ng-compat"
 
   def install
-    system "cmake", "-S", ".", "-B", "build", "-DCONVFILT_CUDA=OFF", "-DCONVFILT_TESTS=OFF", *std_cmake_args
+    system "cmake", "-S", ".", "-B", "build", "-DCONVFILT_CUDA=OFF", "-DCONVFILT_TESTS=OFF",
+           "-DCONVFILT_MODULE_PYTHON=OFF", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
   end
