@@ -22,5 +22,5 @@ git archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$out/$name.tar.gz"
 sum=$(sha256sum "$out/$name.tar.gz" | cut -d ' ' -f 1)
 sed -i -E "s|^(  version: \")[0-9.]+\"|\1$version\"|; s|^(  url: ).*|\1$url/$name.tar.gz|; s|^(  sha256: \").*|\1$sum\"|" packaging/conda/recipe.yaml
 sed -i -E "s|^(  url \").*|\1$url/$name.tar.gz\"|; s|^(  sha256 \").*|\1$sum\"|" packaging/homebrew/convfilt.rb
-grep -q "$sum" packaging/conda/recipe.yaml && grep -q "$sum" packaging/homebrew/convfilt.rb || die "a recipe has no place for the sum"
+for recipe in packaging/conda/recipe.yaml packaging/homebrew/convfilt.rb; do grep -q "$sum" "$recipe" || die "$recipe has no place for the sum"; done
 echo "$out/$name.tar.gz: $(stat -c %s "$out/$name.tar.gz") bytes, sha256 $sum"
