@@ -100,6 +100,8 @@ const ClashesByCommand kClashes = {
      {
          {"--at", "--picture=",
           "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg", ""},
+         {"--markdown", "--table=",
+          "--markdown: only tables have it; add --table, e.g. --table tile=8,16 mask=5", ""},
          {"--table!~overlap", "--mask", kOwnMasks},
          {"--table", "--picture", kOwnMasks},
          {"--table", "--at", kOwnMasks},

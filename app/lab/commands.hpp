@@ -48,7 +48,7 @@ struct CompareCommand : Command {
 /// The tables that explain shows instead of one block.
 struct ReuseTables {
   std::vector<int> tiles, masks;  ///< sides; empty = no table is wanted
-  std::string json, markdown;     ///< paths; "-" is standard output; empty = not wanted
+  std::string markdown;           ///< a path; "-" is standard output; empty = not wanted
   bool overlap = false;           ///< what overlap-discard and overlap-add cost, not reuse
   bool wanted() const { return overlap || !tiles.empty(); }
 };
@@ -64,6 +64,8 @@ struct ExplainCommand : Command {
   bool sized = false;             ///< whether --size says so; else it may be larger
   std::optional<Depth> depth;     ///< by default f32, or u8 where the strategy does not take that
   ReuseTables table;
+  std::string json;  ///< a path for the block's or the tables'; "-" is standard output; empty = not
+                     ///< wanted
 
   void run() override;
 };

@@ -285,11 +285,11 @@ std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p,
 }
 
 /// Writes the tables in the ways that the command asks for, or as text.
-void write_tables(const ReuseTables& asked, const std::string& json, const Tables& tables) {
-  for (const auto& [path, text] :
-       {std::pair{asked.json, json}, {asked.markdown, to_markdown(tables)}})
+void write_tables(const ExplainCommand& asked, const std::string& json, const Tables& tables) {
+  const std::string& markdown = asked.table.markdown;
+  for (const auto& [path, text] : {std::pair{asked.json, json}, {markdown, to_markdown(tables)}})
     if (!path.empty()) write_result(path, text);
-  if (asked.json != "-" && asked.markdown != "-") print_text(to_text(tables));
+  if (asked.json != "-" && markdown != "-") print_text(to_text(tables));
 }
 
 void make_tables(const ExplainCommand& command, const Problem& picture) {
@@ -302,7 +302,7 @@ void make_tables(const ExplainCommand& command, const Problem& picture) {
       throw UsageError("--table overlap: " + refusal);
     const Tuning& tuning = command.convolver.request.tuning;
     const std::vector<OverlapCosts> costs = overlap_costs(problem, tuning);
-    return write_tables(asked, overlap_json(costs, problem, tuning),
+    return write_tables(command, overlap_json(costs, problem, tuning),
                         overlap_tables(costs, problem, tuning));
   }
   std::vector<const Strategy*> strategies = strategies_with_reuse();
@@ -311,7 +311,7 @@ void make_tables(const ExplainCommand& command, const Problem& picture) {
   const std::vector<ReuseRow> all[] = {
       reuse_rows(strategies, picture, 1, asked.masks, asked.tiles),
       reuse_rows(strategies, picture, 2, asked.masks, asked.tiles)};
-  write_tables(asked, reuse_json(all, picture), reuse_tables(all, picture));
+  write_tables(command, reuse_json(all, picture), reuse_tables(all, picture));
 }
 
 }  // namespace
@@ -355,7 +355,8 @@ void ExplainCommand::run() {
     const TilePicture drawn = tile_picture(explanation, at);
     plot_to_file(picture, drawn.script, drawn.page);
   }
-  print_text(to_text(explanation));
+  if (!json.empty()) write_result(json, to_json(explanation, CONVFILT_VERSION));
+  if (json != "-") print_text(to_text(explanation));
   if (!differences.empty())
     throw std::logic_error("formula and count differ: " + differences.front());
 }

@@ -80,9 +80,6 @@ std::vector<int> sides_in(const std::string& key, const std::string& list, int m
 /// Reads the words of --table. One without '=' is the strategy that was to stand before it.
 void read_tables(ExplainCommand& command, Words lists) {
   ReuseTables& table = command.table;
-  require(!lists.empty() || (table.json.empty() && table.markdown.empty()),
-          "--json, --markdown: they are for tables of reuse; add --table, e.g. --table "
-          "tile=8,16,32 mask=5,9");
   if (lists.empty()) return;
   std::string& strategy = command.convolver.request.strategy;
   const std::string none = Request().strategy;
@@ -147,10 +144,9 @@ void check_tables(ExplainCommand& command) {
     require_choice("strategy with tables of reuse", strategy, names);
   }
   if (!command.sized) command.width = command.height = kTablePicture;
-  const ReuseTables& table = command.table;
-  require(table.json != "-" || table.markdown != "-",
+  require(command.json != "-" || command.table.markdown != "-",
           "--json, --markdown: both go to standard output; give one of them a file");
-  for (const std::string& path : {table.json, table.markdown})
+  for (const std::string& path : {command.json, command.table.markdown})
     if (!path.empty() && path != "-") check_writable(path);
 }
 
@@ -162,7 +158,12 @@ void check_subject(ExplainCommand& command) {
   std::erase(names, Request().strategy);  // auto has no blocks
   require(!strategy.empty() && strategy != Request().strategy,
           "explain what? Name a strategy: " + listed(names, "or"));
+  const std::string end = extension_of(strategy);
+  require(end != "json",
+          in_quotes(strategy) +
+              " is no strategy; a file to be written is joined by '=', e.g. --json=" + strategy);
   require_choice("strategy", strategy, names);
+  if (!command.json.empty() && command.json != "-") check_writable(command.json);
 }
 
 /// Sides of a block or a mask; `is_launch`: one number stands for a row, three for a volume.
@@ -275,6 +276,7 @@ void declare(Binder& binder, ExplainCommand& command) {
   };
   binder.option("--at", "X,Y", read_at,
                 "Draw the block that computes output X,Y, from 0 (default: one in the middle)");
+  binder.output("--json", command.json, "As JSON, instead of text, or to FILE; tables, too");
   const auto lists = std::make_shared<Words>();
   binder.group("Tables, by formula alone", true);
   binder.several("--table", "LISTS", 2, *lists,
@@ -282,8 +284,7 @@ void declare(Binder& binder, ExplainCommand& command) {
                  "dimension and in two, for STRATEGY or for all that tile. overlap shows "
                  "overlap-discard beside overlap-add for one --mask, also with --block, --part and "
                  "--domain. (By default --size is 1024x1024)");
-  binder.output("--json", command.table.json, "As JSON, instead of the tables, or to FILE");
-  binder.output("--markdown", command.table.markdown, "As Markdown, likewise");
+  binder.output("--markdown", command.table.markdown, "As Markdown, instead of text, or to FILE");
   border_options(binder, command.convolver);
   binder.flag("--flip", command.flip, "Turn the mask by 180 degrees: true convolution");
   binder.then([&command, lists] {
@@ -402,6 +403,7 @@ const OtherCommand kExplain{
      "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
      "  convfilt explain tiled-out --mask 9x9 --size 1920x1080 --arch sm_89\n"
      "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg --at 0,0\n"
+     "  convfilt explain tiled-out --mask 9x9 --json --picture tiles.svg\n"
      "  convfilt explain --table tile=8,16,32,64 mask=5,9\n"
      "  convfilt explain --table overlap --mask 9x9\n"
      "  convfilt explain in-parts --mask 36x1 --size 60x1 --part 6 --block 12 --mode full "

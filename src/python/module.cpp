@@ -205,6 +205,7 @@ auto describe(const Array& array) {
 }  // namespace
 
 NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);  // daemon threads may still hold plans when the interpreter ends
   nb::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
   module.def("version", &convfilt_version);
   module.def("gpus", &convfilt_gpus);

@@ -53,30 +53,11 @@ std::string verdict(const Compared& reads) {
   return reads.count ? agreement(!reads.differ()) : "   by formula alone";
 }
 
-/// The family's bound for the depths of which the strategy takes the problem.
-std::string bound_of(const Explanation& e) {
-  std::vector<Depth> taken;
-  for (const Depth depth : kDepths) {
-    Problem other = e.asked;
-    other.depth = depth;
-    if (e.strategy->refusal(other, e.tuning).empty()) taken.push_back(depth);
-  }
-  return bound_of(e.strategy->family_of(e.tuning), taken);
-}
-
 /// Whether the strategy hands its sums to a library. Some of the transform family have kernels of
 /// their own for all they do.
 bool calls_library(const Explanation& e) {
   const Strategy& s = *e.strategy;
   return sums_by_library(s, e.tuning) && (s.needs.fft || s.has(Setting::gemm));
-}
-
-/// Why there is no block of the strategy.
-std::string why_no_block(const Explanation& e) {
-  if (!e.strategy->runs_on(DeviceKind::emulator) && !e.strategy->runs_on(DeviceKind::cuda))
-    return "it runs on the CPU alone";
-  if (calls_library(e)) return "a library computes the sums";
-  return "several kernels, each with blocks of its own, compute the sums";
 }
 
 void write_strategy(const Explanation& e, Lines& lines) {
@@ -301,6 +282,23 @@ void write_picture(const Explanation& e, Lines& lines) {
 }
 
 }  // namespace
+
+std::string bound_of(const Explanation& e) {
+  std::vector<Depth> taken;
+  for (const Depth depth : kDepths) {
+    Problem other = e.asked;
+    other.depth = depth;
+    if (e.strategy->refusal(other, e.tuning).empty()) taken.push_back(depth);
+  }
+  return bound_of(e.strategy->family_of(e.tuning), taken);
+}
+
+std::string why_no_block(const Explanation& e) {
+  if (!e.strategy->runs_on(DeviceKind::emulator) && !e.strategy->runs_on(DeviceKind::cuda))
+    return "it runs on the CPU alone";
+  if (calls_library(e)) return "a library computes the sums";
+  return "several kernels, each with blocks of its own, compute the sums";
+}
 
 std::string short_number(double value) {
   std::string number = with_format("%.4f", value);

@@ -1,7 +1,8 @@
-/// An explanation in words.
+/// An explanation in words, and as data.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "src/base/suggest.hpp"
 #include "src/lab/explain/explain.hpp"
@@ -12,6 +13,16 @@ namespace convfilt {
 /// Lines under headings, numbers with the sums they come from; differences of formula and count
 /// last, in capitals.
 std::string to_text(const Explanation& explanation);
+
+/// The same as one object of JSON, with units in its names. A number that is found in two ways is
+/// an object of both: {"formula": 400, "count": 400}. What a strategy has not is null.
+std::string to_json(const Explanation& explanation, std::string_view version);
+
+/// The family's bound for the depths of which the strategy takes the problem.
+std::string bound_of(const Explanation& explanation);
+
+/// Why there is no block of the strategy, in half a sentence.
+std::string why_no_block(const Explanation& explanation);
 
 /// A number as text: whole ones as they are, others with four decimals at most.
 std::string short_number(double value);

@@ -75,7 +75,10 @@ class Mask:
         if isinstance(weights, str):
             if divisor != 1:
                 raise ValueError("divisor: a text has its own; leave it out")
-            self._mask = _core.Mask(weights)
+            try:
+                self._mask = _core.Mask(weights)
+            except OSError as error:  # the C interface's error for files that hold no mask
+                raise ValueError(str(error)) from None
             return
         if np.iscomplexobj(weights):
             raise ValueError("weights that are complex: a mask has real ones")

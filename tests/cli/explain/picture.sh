@@ -21,6 +21,10 @@ for name in $(strategies); do
     fi
   done
 done
+# A picture and JSON in one run are those of two.
+convfilt explain tiled-in --mask 5x5 --tile 16 --picture again.svg --json >block.json
+same tiles.svg again.svg
+convfilt explain tiled-in --mask 5x5 --tile 16 --json | diff - block.json
 # Any block may be drawn, by one of its outputs: of 13 x 8 the last has 8 x 8 outputs in the picture, under a border of ghosts.
 for at in 199,119 192,112; do
   convfilt explain tiled-in --mask 5x5 --tile 16 --picture at.svg --at $at >/dev/null

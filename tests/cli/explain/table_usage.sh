@@ -20,7 +20,8 @@ try explain tiled-out --table tile=8 mask=5 --mask 5x5
 try explain tiled-out --table tile=8 mask=5 --picture tiles.svg
 try explain --table tile=8 mask=5 --json --markdown
 try explain --table tile=8 mask=5 --json=nowhere/table.json
-try explain tiled-out --json
+try explain tiled-out --markdown
+try explain tiled-out --markdown --json
 try explain --table overlap tile=8
 try explain overlap-add --table overlap
 try explain --table overlap --picture tiles.svg

@@ -17,6 +17,8 @@ try explain basic --picture tiles.gif
 try explain basic --picture nowhere/tiles.svg
 try explain cpu --picture tiles.svg
 try explain basic photo.jpg
+try explain block.json
+try explain basic --json=nowhere/block.json
 try explain winograd --tile 3
 try explain tiled-in --mask 1x5 --tile 64
 try explain tiled-out --mask 1x5 --tile 64
