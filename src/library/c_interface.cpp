@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
@@ -17,6 +18,7 @@
 #include "src/library/convfilt.h"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
+#include "src/mask/number.hpp"
 #include "src/mask/text.hpp"
 
 using namespace convfilt;
@@ -209,6 +211,11 @@ convfilt_status convfilt_mask_from_array(const double* weights, int width, int h
     Mask made = make_mask("array", width, height,
                           {weights, weights + std::ptrdiff_t(width) * height}, divisor);
     check_numbers(made);
+    // The same numbers in a text give the same mask: 0.1 is a tenth.
+    std::vector<Number> numbers;
+    for (const double weight : made.weights) numbers.push_back(number_of(weight));
+    require(!set_weights(made, numbers, number_of(divisor), {0, Rational{}}),
+            "a weight over the divisor is above the range of a double; give smaller ones");
     *mask = new convfilt_mask{std::move(made)};
   });
 }

@@ -238,7 +238,7 @@ class Errors(unittest.TestCase):
             ({"border": "constant", "border_value": 0.5}, ["border", "255"]), ({"border_value": "x"}, ["border"]),
             ({"border": "reflect", "border_value": 3}, ["border"]), ({"mode": "full", "border": "reflect"}, ["mode", "border"]),
             ({"mode": "full", "border_value": 3}, ["mode", "border"]), ({"luma": True, "mode": "valid"}, ["luma", "mode"]),
-            ({"border": "wr\0ap"}, ["border"]), ({"border": "wrap\0"}, ["border"]), ({"bor\0der": "wrap"}, []), ({"border": "wrap\n"}, ["border"]),
+            ({"border": "wr\0ap"}, ["NUL"]), ({"border": "wrap\0"}, ["NUL"]), ({"bor\0der": "wrap"}, []), ({"border": "wrap\n"}, ["border"]),
             ({"border": ["wrap"]}, ["border"]), ({"border": b"wrap"}, ["border"]), ({"": 3}, []), ({"--border": "wrap"}, ["border"]),
         ]:
             with self.subTest(options):
@@ -379,7 +379,8 @@ class Errors(unittest.TestCase):
                 try:
                     convfilt.run(recipe, a, strategy=name, device=device, **options)
                 except ValueError as caught:
-                    error = str(caught)
+                    # What only the samples tell is no refusal of the shape.
+                    error = "" if "the picture's largest sample" in str(caught) else str(caught)
                 self.assertEqual(bool(why), bool(error), f"{name} on {device}: {recipe}, {dtype} x {channels}, {options}: refusal '{why}', run '{error}'")
 
     def test_options_in_any_order(self):

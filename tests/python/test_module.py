@@ -1,12 +1,10 @@
-"""What the module has beside filters: masks, names, its types, and the program's lab.
+"""What the module has beside filters: masks, names and their types.
 
-    CONVFILT=build/release/bin/convfilt PYTHONPATH=build/release/python python tests/python/test_module.py
+    PYTHONPATH=build/release/python python tests/python/test_module.py
 """
 
 import ast
 import inspect
-import subprocess
-import sys
 import unittest
 from pathlib import Path
 
@@ -16,14 +14,6 @@ import convfilt
 import support
 
 PACKAGE = Path(convfilt.__file__).parent
-KERNEL = """// launch: block 16x16
-__constant__ float F[5][5];
-__global__ void mean(const float* in, float* out, int width, int height) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= width || y >= height) return;
-  out[y * width + x] = in[y * width + x];
-}
-"""
 
 
 class Masks(unittest.TestCase):
@@ -38,6 +28,22 @@ class Masks(unittest.TestCase):
         self.assertIn("[[0.5, 1.0, 1.5]", repr(mask))
         np.testing.assert_allclose(mask.normalized().weights.sum(), 1)
         np.testing.assert_allclose(convfilt.Mask([[-1, 0, 1]]).normalized().weights, [[-1, 0, 1]])
+
+    def test_rows_are_the_mask_of_their_text(self):
+        chance = np.random.default_rng(2)
+        for k in range(support.size(40, 400)):
+            rows = np.round(chance.normal(size=(3, 4)), int(chance.integers(0, 5)))
+            divisor = float(chance.choice([1, 9, 0.3, 16]))
+            text = f"scale: {divisor!r}\n" + "\n".join(" ".join(repr(float(v)) for v in row) for row in rows)
+            mask, written = convfilt.Mask(rows, divisor), convfilt.Mask(text)
+            self.assertTrue((mask.weights == written.weights).all(), text)
+            for dtype in support.DEPTHS:
+                a = support.picture((9, 11, 3), dtype, k)
+                self.assertTrue(support.same(convfilt.apply(mask, a), convfilt.apply(written, a)), text)
+        weights = chance.normal(size=(5, 5))
+        self.assertTrue((convfilt.Mask(weights).weights == weights).all())
+        with self.assertRaises(ValueError):
+            convfilt.Mask([[1e308]], 1e-10)
 
     def test_texts_and_files(self):
         self.assertEqual(convfilt.Mask("scale: 16\n1 2 1\n2 4 2\n1 2 1").weights.tolist(), convfilt.Mask.from_file("gaussian3").weights.tolist())
@@ -102,50 +108,6 @@ class Names(unittest.TestCase):
         self.assertEqual(convfilt.refusal("cpu", "blur", a), "")
         self.assertIn("does not run on", convfilt.refusal("basic", "blur", a))
         self.assertGreaterEqual(convfilt.gpus(), 0)
-
-
-class Lab(unittest.TestCase):
-    """What the program does for the module; a build without the lab has none of it."""
-
-    @classmethod
-    def setUpClass(cls):
-        if subprocess.run([support.program(), "explain", "--help"], capture_output=True, check=False).returncode:
-            raise unittest.SkipTest("the program has no lab")
-
-    def test_explain(self):
-        result = convfilt.explain("tiled-in", mask="5x5", tile=16)
-        self.assertIn("20 x 20 = 400 threads", result["text"])
-        self.assertIn("<svg", result._repr_svg_())
-        self.assertIn("400 threads", str(result))
-        table = convfilt.explain("tiled-in", table=["tile=8,16", "mask=5"])
-        self.assertEqual({row["tile"] for row in table["rows"]}, {8, 16})
-        with self.assertRaises(ValueError) as caught:
-            convfilt.explain("tiled-on")
-        self.assertIn("tiled-in", str(caught.exception))
-
-    def test_compare(self):
-        result = convfilt.compare(size="64x64", masks="3", strategies="basic,tiled-in")
-        self.assertEqual({row["strategy"] for row in result["comparisons"][0]["rows"]} & {"basic", "tiled-in"}, {"basic", "tiled-in"})
-        self.assertIsNone(result._repr_svg_())
-        with self.assertRaises(OSError):
-            convfilt.compare("/no/such/picture.png")
-        with self.assertRaises(ValueError):
-            convfilt.compare(sizes="64x64")
-
-    def test_try_kernel(self):
-        self.assertEqual(convfilt.try_kernel("int x;\n")["status"], "refused")
-        with self.assertRaises(OSError):
-            convfilt.try_kernel("/no/such/kernel.cu")
-        result = convfilt.try_kernel(KERNEL)
-        if result["status"] == "error":
-            self.skipTest(result["text"])
-        self.assertEqual((result["status"], result["right"]), ("wrong", False))  # it copies its input
-
-    def test_the_program_itself(self):
-        done = subprocess.run([sys.executable, "-m", "convfilt", "--version"], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout, f"convfilt {convfilt.__version__}\n")
-        done = subprocess.run([sys.executable, "-m", "convfilt", "blru"], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 2)
 
 
 if __name__ == "__main__":

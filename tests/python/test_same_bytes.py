@@ -18,7 +18,8 @@ TEXT = "scale: 9\n1 2 3 4\n-1 0 5 1/2\n2 2 2 2\n"
 OWN = "anchor: 0 1\noffset: 0.25\nscale: 10\n1 2 3\n2 1 1\n"
 ZERO = "-1 0 1\n-2 0 2\n-1 0 1\n"
 SET = "combine: max\nrotate: 4\n-1 0 1\n-2 0 2\n-1 0 1\n---\nscale: 2\n1 2\n"
-FILES = {"text": TEXT, "own": OWN, "zero": ZERO, "set": SET}
+ROWS = "1 2 3 4\n-1 0 5 1/2\n2 2 2 2\n"
+FILES = {"rows": ROWS, "text": TEXT, "own": OWN, "zero": ZERO, "set": SET}
 
 # What is called, with which arguments, and the words of the command line; {text} and {set} are files.
 CALLS = {
@@ -52,7 +53,9 @@ CALLS = {
     "mask-flip": (convfilt.apply, ("sobel_x",), {"flip": True, "normalize": True}, "apply sobel_x --flip --normalize"),
     "mask-text": (convfilt.apply, (convfilt.Mask(TEXT),), {}, "apply {text}"),
     "mask-text-flip": (convfilt.apply, (convfilt.Mask(TEXT),), {"flip": True}, "apply {text} --flip"),
-    "mask-rows": (convfilt.apply, ([[1, 2, 3, 4], [-1, 0, 5, 0.5], [2, 2, 2, 2]],), {"normalize": True}, "apply {text} --normalize"),
+    "mask-rows": (convfilt.apply, ([[1, 2, 3, 4], [-1, 0, 5, 0.5], [2, 2, 2, 2]],), {"normalize": True}, "apply {rows} --normalize"),
+    "mask-plain-rows": (convfilt.apply, ([[1, 2, 3, 4], [-1, 0, 5, 0.5], [2, 2, 2, 2]],), {"flip": True}, "apply {rows} --flip"),
+    "mask-divisor": (convfilt.apply, (convfilt.Mask([[1, 2, 3, 4], [-1, 0, 5, 0.5], [2, 2, 2, 2]], 9),), {}, "apply {text}"),
     "mask-own": (convfilt.apply, (convfilt.Mask(OWN),), {}, "apply {own}"),
     "mask-own-normalize": (convfilt.apply, (convfilt.Mask(OWN),), {"flip": True, "normalize": True}, "apply {own} --flip --normalize"),
     "mask-zero": (convfilt.apply, ([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]],), {"normalize": True}, "apply {zero} --normalize"),

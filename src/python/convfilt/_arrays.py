@@ -123,6 +123,8 @@ def _on_gpu(a: Any) -> Array:
 def _dlpack(a: Any, writes: bool) -> Array:
     if a.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED):
         return _on_gpu(a)
+    if writes and type(a).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        raise ValueError("out: an array of JAX, which never changes; leave it out")
     try:
         address, shape, strides, code, bits, device, _, keep = (_core.describe_writable if writes else _core.describe)(a)
     except TypeError:
