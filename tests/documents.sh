@@ -56,7 +56,7 @@ done
 
 # Every script says what it is for.
 for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh \
-  tests/lesson/*.sh samples/*.sh samples/folders/*.sh tests/bench/peers/*.py tests/pictures/*.py samples/folders/*.py; do
+  tests/lesson/*.sh tests/python/*.sh samples/*.sh samples/folders/*.sh tests/bench/peers/*.py tests/pictures/*.py samples/folders/*.py; do
   run=bash
   case $script in
     *.py) command -v python3 >/dev/null || { echo "skipped: $script --help; python3 is not installed"; continue; }; run=python3 ;;

@@ -146,6 +146,13 @@ for header in "$work"/moved/include/convfilt/*.hpp; do
   "$compiler" -std=c++20 -fsyntax-only -x c++ -I "$work/moved/include" "$header" 2>"$work/log" || said "$(basename "$header") does not compile by itself"
   ! grep -n '#include "\(kernels\|src\)/' "$header" || fail "$(basename "$header") includes what is not installed"
 done
+# The C interface: C11 and C++17 without a warning; every function, from several threads.
+for how in "-x c -std=c11 -D_POSIX_C_SOURCE=200809L" "-x c++ -std=c++17"; do
+  # shellcheck disable=SC2086  # words
+  "$compiler" $how -Wall -Wextra -pedantic -Werror $sanitize -I "$work/moved/include" "$source/tests/library/every_function.c" -x none \
+    "$folder/libconvfilt.so" -Wl,-rpath,"$folder" -pthread -lm -o "$work/every_function" 2>"$work/log" || said "convfilt.h does not compile with $how"
+  "$work/every_function" >"$work/said" || fail "the C interface: see above ($how)"
+done
 # What the compiler makes of a public struct by itself may be there, too, where it is not inlined.
 promised='convfilt::((load|make)_mask|make_plan|flipped|gain|absolute_gain|name_of|size_of|full_range|mode_refuses|to_string|Problem::(out_width|out_height|lead_x|lead_y|Problem|~Problem)|Mask::~?Mask)(\[abi:cxx11\])?\('
 exported=$(nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //; s/@.*//')

@@ -220,6 +220,13 @@ convfilt_status convfilt_mask_flipped(const convfilt_mask* mask, convfilt_mask**
   });
 }
 
+convfilt_status convfilt_mask_normalized(const convfilt_mask* mask, convfilt_mask** normalized) {
+  return status_of([&] {
+    require_pointers({mask, normalized});
+    *normalized = new convfilt_mask{convfilt::normalized(mask->mask)};
+  });
+}
+
 void convfilt_mask_size(const convfilt_mask* mask, int* width, int* height) {
   *width = mask->mask.width;
   *height = mask->mask.height;
@@ -318,17 +325,22 @@ const char* convfilt_strategy_refuses(const char* strategy, const convfilt_filte
   thread_local std::string kept;
   return text_of(kept, [&]() -> std::string {
     require_pointers({strategy, filter, shape, device});
-    Request request = filter->how.request;
+    ConvolverOptions how = filter->how;
+    Request& request = how.request;
     request.strategy = strategy;
     request.device = device;
     const Machine machine = this_machine();
     check_names(request, machine);
-    const Convolver convolver(filter->how);
-    for (const Mask& mask : made(*filter)->masks()) {
-      const Problem problem =
-          convolver.problem_of(shape_of(*shape), mask, filter->how.border_value);
-      choose(problem, 1, request, machine);  // throws the refusal
+    const FilterPtr of = made(*filter);
+    const Shape in = shape_of(*shape);
+    if (request.device == "cpu" || request.device == "emulator") {
+      // The filter asks about the samples that its masks meet, such as the floats of edges.
+      ArrayFilter(of, filter->mapping, in, how, filter->order, std::nullopt);
+      return "";
     }
+    const Convolver convolver(how);
+    for (const Mask& mask : of->masks())
+      choose(convolver.problem_of(in, mask, how.border_value), 1, request, machine);  // throws
     return "";
   });
 }

@@ -60,6 +60,9 @@ convfilt_status convfilt_mask_from_array(const double *weights, int width, int h
 /* The mask turned by 180 degrees: correlation with it is convolution with `mask`. */
 convfilt_status convfilt_mask_flipped(const convfilt_mask *mask, convfilt_mask **flipped);
 
+/* The mask with weights that sum to 1, as --normalize of the command line makes it. */
+convfilt_status convfilt_mask_normalized(const convfilt_mask *mask, convfilt_mask **normalized);
+
 void convfilt_mask_size(const convfilt_mask *mask, int *width, int *height);
 double convfilt_mask_weight(const convfilt_mask *mask, int x, int y); /* divided; 0 outside */
 void convfilt_mask_free(convfilt_mask *mask);                         /* null is allowed */

@@ -1,10 +1,12 @@
 // The Python module's compiled part: convfilt.h for Python. convfilt/__init__.py has what users
 // call.
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -34,6 +36,27 @@ void check(convfilt_status status) {
   throw std::runtime_error(convfilt_error());
 }
 
+/// A text for C, which would end at a NUL.
+const char* c_text(const std::string& text) {
+  if (text.find('\0') != text.npos) throw nb::value_error("a text has a NUL; leave it out");
+  return text.c_str();
+}
+
+/// Lets other threads of Python run while `work` does.
+template <class Work>
+convfilt_status without_gil(const Work& work) {
+  PyThreadState* const thread = PyEval_SaveThread();
+  const convfilt_status status = work();
+  // Before 3.14 Python ends a daemon thread here while the interpreter ends. The frames above do
+  // not stand that, so the thread sleeps until the process ends, as from 3.14 on.
+  try {
+    PyEval_RestoreThread(thread);
+  } catch (const abi::__forced_unwind&) {
+    while (true) pause();
+  }
+  return status;
+}
+
 /// Width, height, channels and depth of a picture.
 using ShapeTuple = std::tuple<int, int, int, int>;
 
@@ -52,7 +75,7 @@ convfilt_pixels pixels_of(const PixelsTuple& pixels) {
 
 class Mask {
  public:
-  Mask(const std::string& text) { check(convfilt_mask_from_text(text.c_str(), &mask_)); }
+  Mask(const std::string& text) { check(convfilt_mask_from_text(c_text(text), &mask_)); }
   Mask(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& weights,
        double divisor) {
     check(convfilt_mask_from_array(weights.data(), int(weights.shape(1)), int(weights.shape(0)),
@@ -60,7 +83,7 @@ class Mask {
   }
   static Mask from_file(const std::string& path_or_name) {
     Mask mask;
-    check(convfilt_mask_from_file(path_or_name.c_str(), &mask.mask_));
+    check(convfilt_mask_from_file(c_text(path_or_name), &mask.mask_));
     return mask;
   }
   Mask(Mask&& other) noexcept : mask_(std::exchange(other.mask_, nullptr)) {}
@@ -81,6 +104,11 @@ class Mask {
     }
     return rows;
   }
+  Mask normalized() const {
+    Mask mask;
+    check(convfilt_mask_normalized(mask_, &mask.mask_));
+    return mask;
+  }
   Mask flipped() const {
     Mask mask;
     check(convfilt_mask_flipped(mask_, &mask.mask_));
@@ -96,20 +124,20 @@ class Mask {
 class Filter {
  public:
   Filter(const std::string& recipe) {
-    check(convfilt_filter_from_recipe(recipe.c_str(), &filter_));
+    check(convfilt_filter_from_recipe(c_text(recipe), &filter_));
   }
   Filter(const Mask& mask) { check(convfilt_filter_from_mask(mask.get(), &filter_)); }
   Filter(const Filter&) = delete;
   ~Filter() { convfilt_filter_free(filter_); }
 
   void set(const std::string& name, const std::string& value) {
-    check(convfilt_filter_set(filter_, name.c_str(), value.c_str()));
+    check(convfilt_filter_set(filter_, c_text(name), c_text(value)));
   }
   std::string text() const { return convfilt_filter_text(filter_); }
   std::string refusal(const std::string& strategy, const ShapeTuple& shape,
                       const std::string& device) const {
     const convfilt_shape of = shape_of(shape);
-    return convfilt_strategy_refuses(strategy.c_str(), filter_, &of, device.c_str());
+    return convfilt_strategy_refuses(c_text(strategy), filter_, &of, c_text(device));
   }
   const convfilt_filter* get() const { return filter_; }
 
@@ -122,13 +150,10 @@ class Plan {
   /// `gpu` is a CUDA device, or -1 for host memory.
   Plan(const Filter& filter, const ShapeTuple& shape, int gpu) {
     const convfilt_shape of = shape_of(shape);
-    convfilt_status status = CONVFILT_OK;
-    {
-      const nb::gil_scoped_release released;
-      status = gpu < 0 ? convfilt_plan_make(filter.get(), &of, &plan_)
-                       : convfilt_plan_make_on_gpu(filter.get(), &of, gpu, &plan_);
-    }
-    check(status);
+    check(without_gil([&] {
+      return gpu < 0 ? convfilt_plan_make(filter.get(), &of, &plan_)
+                     : convfilt_plan_make_on_gpu(filter.get(), &of, gpu, &plan_);
+    }));
   }
   Plan(const Plan&) = delete;
   ~Plan() { convfilt_plan_free(plan_); }
@@ -144,9 +169,8 @@ class Plan {
   void run(const PixelsTuple& in, std::ptrdiff_t in_step, const PixelsTuple& out,
            std::ptrdiff_t out_step, std::ptrdiff_t count, std::uintptr_t stream, bool on_gpu) {
     convfilt_pixels from = pixels_of(in), to = pixels_of(out);
-    convfilt_status status = CONVFILT_OK;
-    {
-      const nb::gil_scoped_release released;
+    check(without_gil([&] {
+      convfilt_status status = CONVFILT_OK;
       for (std::ptrdiff_t k = 0; k < count && status == CONVFILT_OK; ++k) {
         status = on_gpu
                      ? convfilt_plan_run_on_gpu(plan_, &from, &to, reinterpret_cast<void*>(stream))
@@ -154,8 +178,8 @@ class Plan {
         from.data = static_cast<char*>(from.data) + in_step;
         to.data = static_cast<char*>(to.data) + out_step;
       }
-    }
-    check(status);
+      return status;
+    }));
   }
 
  private:
@@ -163,16 +187,19 @@ class Plan {
 };
 
 /// What an array that speaks DLPack is: address, shape, strides in samples, the type's kind and
-/// bits, the device's kind and number.
-auto describe(const nb::ndarray<nb::ro>& array) {
+/// bits, the device's kind and number, and what keeps the memory.
+template <class Array>
+auto describe(const Array& array) {
   std::vector<std::int64_t> shape, strides;
   for (std::size_t k = 0; k < array.ndim(); ++k) {
     shape.push_back(std::int64_t(array.shape(k)));
     strides.push_back(array.stride(k));
   }
+  const nb::capsule keep(new Array(array),
+                         [](void* kept) noexcept { delete static_cast<Array*>(kept); });
   return std::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), shape, strides,
-                         int(array.dtype().code), int(array.dtype().bits), int(array.device_type()),
-                         int(array.device_id()));
+                         int(array.dtype().code), array.dtype().bits * array.dtype().lanes,
+                         int(array.device_type()), int(array.device_id()), keep);
 }
 
 }  // namespace
@@ -181,7 +208,8 @@ NB_MODULE(_core, module) {
   nb::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
   module.def("version", &convfilt_version);
   module.def("gpus", &convfilt_gpus);
-  module.def("describe", &describe);
+  module.def("describe", &describe<nb::ndarray<nb::ro>>);
+  module.def("describe_writable", &describe<nb::ndarray<>>);
   module.def("strategies", [] {
     std::vector<std::string> names;
     for (int k = 0; convfilt_strategy(k); ++k) names.emplace_back(convfilt_strategy(k));
@@ -194,6 +222,7 @@ NB_MODULE(_core, module) {
       .def_static("from_file", &Mask::from_file)
       .def("shape", &Mask::shape)
       .def("weights", &Mask::weights)
+      .def("normalized", &Mask::normalized)
       .def("flipped", &Mask::flipped);
   nb::class_<Filter>(module, "Filter")
       .def(nb::init<const std::string&>())

@@ -30,6 +30,8 @@ message says what is wrong and what is allowed.
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from collections import OrderedDict
 from typing import Any, Sequence, TypedDict, Union
@@ -37,7 +39,7 @@ from typing import Any, Sequence, TypedDict, Union
 import numpy as np
 
 from . import _core
-from ._arrays import NAMES, Array, array_of, refuse
+from ._arrays import BYTES, NAMES, Array, array_of, refuse
 from ._core import DeviceError
 from ._program import Comparison, Explanation, compare, explain, main, try_kernel
 
@@ -78,6 +80,8 @@ class Mask:
             except OSError as error:  # the C interface's error for files that hold no mask
                 raise ValueError(str(error)) from None
             return
+        if np.iscomplexobj(weights):
+            raise ValueError("weights that are complex: a mask has real ones")
         rows = np.ascontiguousarray(weights, dtype=np.float64)
         if rows.ndim != 2:
             raise ValueError(f"weights of shape {rows.shape}: a mask has rows and columns")
@@ -107,29 +111,60 @@ class Mask:
         """The mask turned by 180 degrees."""
         return Mask._of(self._mask.flipped())
 
+    def normalized(self) -> Mask:
+        """The mask with weights that sum to 1, or whose positive ones do where all sum to 0."""
+        return Mask._of(self._mask.normalized())
+
     def __repr__(self) -> str:
         return f"convfilt.Mask({self.weights.tolist()})"
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is True or value is False:
         return "true" if value else "false"
-    return repr(value.item()) if isinstance(value, np.generic) else str(value)
+    return str(value)
+
+
+def _quoted(word: str) -> str:
+    """A word of a recipe; quotes may begin and end within one."""
+    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _recipe(step: str, arguments: dict[str, Any]) -> str:
     """A step of a recipe: values that are None or False are left out."""
     for name, value in arguments.items():
+        if isinstance(value, np.generic):
+            value = value.item()
         if value is None or value is False:
             continue
         option = "--" + name.replace("_", "-")
         if value is True:
             step += " " + option
-        elif isinstance(value, (tuple, list)):
-            step += f" {option} {('@' if name == 'motion' else ',').join(map(_word, value))}"
+        elif isinstance(value, (tuple, list, np.ndarray)):
+            step += f" {option} {_quoted(('@' if name == 'motion' else ',').join(map(_word, value)))}"
+        elif isinstance(value, str):
+            step += f" {option} {_quoted(value)}"
         else:
-            step += f" {option} {_word(value)}"
+            step += f" {option} {value}"
     return step
+
+
+_FILTERS = ("blur", "sharpen", "edge", "apply")
+_WORDS = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s|'"])+""")
+
+
+def _reads_files(what: Any) -> bool:
+    """Whether a recipe is a file, or may name one, which can change between two calls."""
+    if not isinstance(what, str):
+        return False
+    if not what.startswith(_FILTERS):
+        return True
+    if "apply" not in what:
+        return False
+    words = [re.sub("['\"]", "", word) for word in _WORDS.findall(what)]
+    return "CONVFILT_FILTERS" in os.environ or any("/" in word or os.path.exists(word) for word in words)
 
 
 class _Plans:
@@ -152,6 +187,8 @@ class _Plans:
             return plan
 
     def give(self, key: Any, plan: Any) -> None:
+        if key is None:
+            return
         dropped = None
         with self._lock:
             self._idle.setdefault(key, []).append(plan)
@@ -164,11 +201,17 @@ class _Plans:
 _plans = _Plans()
 
 
-def _filter(what: Any, options: tuple[tuple[str, Any], ...]) -> _core.Filter:
+def _filter(what: Any, options: tuple[tuple[str, str], ...]) -> _core.Filter:
     made = _core.Filter(what._mask if isinstance(what, Mask) else what)
-    for name, value in options:
-        made.set(name.replace("_", "-"), _word(value))
+    for name, word in options:
+        made.set(name, word)
     return made
+
+
+def _words(options: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Options as words: the strategy, and then its settings."""
+    words = [(name.replace("_", "-"), _word(value)) for name, value in options.items() if value is not None]
+    return tuple(sorted(words, key=lambda each: (each[0] != "strategy", each)))
 
 
 class _Layout:
@@ -191,10 +234,10 @@ class _Layout:
             self.strides = strides
         else:
             raise refuse(array.shape, NAMES[array.depth])
-        if self.shape[0] < 1 or self.shape[1] < 1:
+        if not (0 < self.shape[0] < 1 << 31 and 0 < self.shape[1] < 1 << 31):
             raise refuse(array.shape, NAMES[array.depth])
         if array.gpu >= 0:
-            size = (1, 2, 4)[array.depth]
+            size = BYTES[array.depth]
             channels = self.shape[2]
             if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels):
                 raise ValueError(f"an array of shape {array.shape} with strides of {array.strides} bytes: on a GPU, pixels and "
@@ -214,18 +257,18 @@ def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
     array = array_of(a)
     layout = _Layout(array)
     gpu = array.gpu
-    chosen = tuple(sorted((name, value) for name, value in options.items() if value is not None)) if options else ()
-    if gpu >= 0 and "device" in options:
+    chosen = _words(options) if options else ()
+    if gpu >= 0 and options.get("device") is not None:
         raise ValueError("device: the array lies on a GPU, which filters it; leave it out")
-    key = (what, chosen, layout.shape, gpu)
-    plan = _plans.take(key)
+    key = None if _reads_files(what) else (what, chosen, layout.shape, gpu)
+    plan = None if key is None else _plans.take(key)
     if plan is None:
         plan = _core.Plan(_filter(what, chosen), layout.shape, gpu)
     try:
         result = plan.result()
         shape = _result_shape(array, result)
         made = array.empty(shape, result[3]) if out is None else out
-        target = array_of(made)
+        target = array_of(made, writes=True)
         if out is not None:
             _check_out(target, array, shape, result[3], out)
         if layout.count > 0:
@@ -243,6 +286,11 @@ def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, 
                          f"{NAMES[depth]} of shape {shape}, on the device of the picture")
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out: the array cannot be written to")
+    reach = BYTES[depth]
+    for stride, side in sorted((abs(stride), side) for stride, side in zip(target.strides, shape) if side > 1):
+        if stride < reach and 0 not in shape:
+            raise ValueError(f"out: its samples overlap each other, by strides of {target.strides} bytes; give another array")
+        reach += (side - 1) * stride
     if _span(target)[0] < _span(array)[1] and _span(array)[0] < _span(target)[1]:
         raise ValueError("out: its memory overlaps that of the picture; give another array")
 
@@ -255,7 +303,7 @@ def _span(array: Array) -> tuple[int, int]:
             low += (side - 1) * stride
         else:
             high += (side - 1) * stride
-    return low, high + (1, 2, 4)[array.depth]
+    return low, high + BYTES[array.depth]
 
 
 Pair = Union[float, Sequence[float]]
@@ -288,16 +336,12 @@ def edge(a: Any, method: str | None = None, *, sigma: float | None = None, gain:
 def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
     """Applies a mask: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
     true convolution; `normalize` scales the weights to sum to 1."""
-    if isinstance(mask, str):
-        quote = "'" if '"' in mask else '"'
-        return _run(_recipe(f"apply {quote}{mask}{quote}", {"flip": flip, "normalize": normalize}), a, options)
-    if normalize:
-        rows = mask.weights if isinstance(mask, Mask) else np.asarray(mask, dtype=np.float64)
-        if rows.sum() == 0:
-            raise ValueError("normalize: the weights sum to 0; scale them yourself")
-        mask = Mask(rows, divisor=1) if rows.sum() == 1 else Mask(rows / rows.sum())
+    if isinstance(mask, (str, os.PathLike)):
+        return _run(_recipe(f"apply {_quoted(os.fspath(mask))}", {"flip": flip, "normalize": normalize}), a, options)
     if not isinstance(mask, Mask):
         mask = Mask(mask)
+    if normalize:
+        mask = mask.normalized()
     return _run(mask.flipped() if flip else mask, a, options)
 
 
@@ -310,7 +354,7 @@ def run(recipe: str, a: Any, **options: Any) -> Any:
 def plan(recipe: str, a: Any, **options: Any) -> str:
     """The strategy and the device that would filter the array: "separable on cpu"."""
     array = array_of(a)
-    return _core.Plan(_filter(recipe, tuple(options.items())), _Layout(array).shape, array.gpu).text()
+    return _core.Plan(_filter(recipe, _words(options)), _Layout(array).shape, array.gpu).text()
 
 
 def strategies() -> list[str]:
@@ -320,7 +364,7 @@ def strategies() -> list[str]:
 
 def refusal(strategy: str, recipe: str, a: Any, device: str = "cpu", **options: Any) -> str:
     """Why the strategy does not take the recipe and the array's shape on a device; empty where it does."""
-    return _filter(recipe, tuple(options.items())).refusal(strategy, _Layout(array_of(a)).shape, device)
+    return _filter(recipe, _words(options)).refusal(strategy, _Layout(array_of(a)).shape, device)
 
 
 def gpus() -> int:

@@ -99,7 +99,7 @@ def _interface(a: Any) -> Array:
     return Array(of["data"][0], shape, tuple(strides), depth, gpu, empty, cupy.cuda.get_current_stream().ptr, a)
 
 
-_KINDS = {1: "uint", 0: "int", 2: "float"}
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 _HOST, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 
 
@@ -120,21 +120,28 @@ def _on_gpu(a: Any) -> Array:
     raise ValueError(f"an array of the kind {type(a).__name__} on a GPU: install PyTorch or CuPy, which make the result's memory")
 
 
-def _dlpack(a: Any) -> Array:
+def _dlpack(a: Any, writes: bool) -> Array:
     if a.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED):
         return _on_gpu(a)
-    address, shape, strides, code, bits, device, _ = _core.describe(a)
-    depth = depth_of(f"{_KINDS.get(code, 'type ')}{bits}", shape)
+    try:
+        address, shape, strides, code, bits, device, _, keep = (_core.describe_writable if writes else _core.describe)(a)
+    except TypeError:
+        raise ValueError(f"an array of the kind {type(a).__name__}: by DLPack it gives no memory that can be "
+                         f"{'written to' if writes else 'read'}") from None
+    depth = depth_of(f"{_KINDS.get(code, 'type ')}{bits if code != 6 else ''}", shape)
     if device not in (_HOST, _CUDA_HOST):
         raise ValueError(f"an array on device {device}: pictures lie in host memory or on a CUDA device")
 
     def empty(shape: tuple[int, ...], depth: int) -> Any:
         return np.empty(shape, NAMES[depth])
 
-    return Array(address, tuple(shape), tuple(s * BYTES[depth] for s in strides), depth, -1, empty, 0, a, _finish(a))
+    return Array(address, tuple(shape), tuple(s * BYTES[depth] for s in strides), depth, -1, empty, 0, (a, keep), _finish(a))
 
 
-def array_of(a: Any) -> Array:
+_PILLOW = ("L", "RGB", "RGBA", "I;16", "I;16L", "I;16B", "I;16N")
+
+
+def array_of(a: Any, writes: bool = False) -> Array:
     """Raises TypeError for what is no array, and ValueError for one that is no picture."""
     if isinstance(a, np.ndarray):
         return _numpy(a)
@@ -144,14 +151,16 @@ def array_of(a: Any) -> Array:
         return _torch(a)
     if kind.__module__.partition(".")[0] == "cupy":
         return _interface(a)
-    if hasattr(kind, "__dlpack__"):
-        return _dlpack(a)
+    if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__"):
+        return _dlpack(a, writes)
     if hasattr(kind, "__cuda_array_interface__"):  # Numba and others
         try:
             import cupy
         except ImportError:
             raise ValueError(f"an array of the kind {kind.__name__} on a GPU: install CuPy, which makes the result's memory") from None
         return _interface(cupy.asarray(a))
-    if hasattr(kind, "__array__") or hasattr(kind, "__array_interface__"):  # PIL and others
+    if kind.__module__.startswith("PIL.") and getattr(a, "mode", None) not in _PILLOW:
+        raise ValueError(f"a picture of Pillow's mode {getattr(a, 'mode', None)}: its samples are not grey or red, green and blue; use a.convert('RGB')")
+    if hasattr(kind, "__array__") or (hasattr(a, "__array_interface__") and not isinstance(a, type)):  # Pillow and others
         return _numpy(np.asarray(a))
     raise TypeError(f"{kind.__name__} is no array; {ALLOWED}")

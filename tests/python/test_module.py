@@ -1,0 +1,151 @@
+"""What the module has beside filters: masks, names, its types, and the program's lab.
+
+    CONVFILT=build/release/bin/convfilt PYTHONPATH=build/release/python python tests/python/test_module.py
+"""
+
+import ast
+import inspect
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import convfilt
+import support
+
+PACKAGE = Path(convfilt.__file__).parent
+KERNEL = """__constant__ float F[5][5];
+__global__ void mean(const float* in, float* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  out[y * width + x] = in[y * width + x];
+}
+"""
+
+
+class Masks(unittest.TestCase):
+    def test_weights(self):
+        mask = convfilt.Mask([[1, 2, 3], [4, 5, 6]], 2)
+        self.assertEqual(mask.shape, (2, 3))
+        self.assertTrue((mask.weights == [[0.5, 1, 1.5], [2, 2.5, 3]]).all())
+        self.assertTrue((mask.flipped().weights == [[3, 2.5, 2], [1.5, 1, 0.5]]).all())
+        self.assertTrue((convfilt.Mask(mask.weights).weights == mask.weights).all())
+        self.assertTrue((convfilt.Mask(np.asfortranarray(mask.weights)[::-1]).weights == mask.weights[::-1]).all())
+        self.assertTrue((mask.weights == [[0.5, 1, 1.5], [2, 2.5, 3]]).all(), "a mask changes")
+        self.assertIn("[[0.5, 1.0, 1.5]", repr(mask))
+        np.testing.assert_allclose(mask.normalized().weights.sum(), 1)
+        np.testing.assert_allclose(convfilt.Mask([[-1, 0, 1]]).normalized().weights, [[-1, 0, 1]])
+
+    def test_texts_and_files(self):
+        self.assertEqual(convfilt.Mask("scale: 16\n1 2 1\n2 4 2\n1 2 1").weights.tolist(), convfilt.Mask.from_file("gaussian3").weights.tolist())
+        self.assertEqual(convfilt.Mask.from_file("box3").shape, (3, 3))
+        self.assertEqual(convfilt.Mask("1/2 -1e-3").weights.tolist(), [[0.5, -0.001]])
+        with self.assertRaises(ValueError):
+            convfilt.Mask("1 2", 2)
+
+    def test_flip_is_convolution(self):
+        """A point becomes the mask under convolution, and the turned mask under correlation."""
+        point = np.zeros((7, 9), "u1")
+        point[3, 4] = 1
+        rows = np.arange(1, 16).reshape(3, 5)
+        self.assertTrue((convfilt.apply(rows, point, flip=True)[2:5, 2:7] == rows).all())
+        self.assertTrue((convfilt.apply(rows, point)[2:5, 2:7] == rows[::-1, ::-1]).all())
+        self.assertTrue((convfilt.apply(convfilt.Mask(rows).flipped(), point)[2:5, 2:7] == rows).all())
+
+    def test_documented_masks(self):
+        for text in ('scale: 16\n1 2 1\n2 4 2\n1 2 1', ):
+            self.assertIn(text.replace("\n", "\\n"), convfilt.Mask.__doc__.replace("\\\\n", "\\n"))
+            convfilt.Mask(text)
+
+
+class Names(unittest.TestCase):
+    def test_what_is_named_is_there(self):
+        for name in convfilt.__all__:
+            self.assertTrue(inspect.getdoc(getattr(convfilt, name)), name)
+        self.assertTrue((PACKAGE / "py.typed").exists())
+        self.assertEqual(convfilt.__version__, convfilt._core.version())
+        self.assertEqual(issubclass(convfilt.DeviceError, RuntimeError), True)
+
+    def test_stubs(self):
+        """The compiled part has what its stub says, and the stub says all that it has."""
+        stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+        said = {}
+        for node in stub.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                said[node.name] = {each.name for each in getattr(node, "body", []) if isinstance(each, ast.FunctionDef)}
+        there = {name for name in dir(convfilt._core) if not name.startswith("_")}
+        self.assertEqual(set(said), there)
+        for name, methods in said.items():
+            thing = getattr(convfilt._core, name)
+            if inspect.isclass(thing) and not issubclass(thing, Exception):
+                self.assertEqual(methods - {"__init__"}, {each for each in dir(thing) if not each.startswith("_")}, name)
+
+    def test_options_are_typed(self):
+        """Each option of the class for type checkers is one that a filter takes."""
+        a = support.picture((30, 31, 3), "uint8")
+        values = {"border": "wrap", "border_value": 3, "mode": "valid", "strategy": "cpu", "device": "cpu", "threads": 1, "linear": True,
+                  "luma": True, "output": "abs", "depth": "u16", "order": "bgr", "out": np.empty_like(a)}
+        self.assertEqual(set(values), set(convfilt.Options.__annotations__))
+        for name, value in values.items():
+            convfilt.blur(a, **({"border": "constant"} if name == "border_value" else {}), **{name: value})
+            self.assertIn(f"\n    {name} ", convfilt.__doc__)
+
+    def test_strategies_and_plans(self):
+        a = support.picture((9, 9, 3), "uint8")
+        self.assertIn("tiled-in", convfilt.strategies())
+        self.assertEqual(convfilt.plan("apply box3", a, strategy="cpu", device="cpu"), "cpu on cpu")
+        self.assertIn("tiled-in on emulator", convfilt.plan("apply box3", a, strategy="tiled-in", device="emulator"))
+        self.assertEqual(convfilt.plan(convfilt.Mask("1 2 1"), a, strategy="cpu"), "cpu on cpu")
+        self.assertEqual(convfilt.refusal("cpu", "blur", a), "")
+        self.assertIn("does not run on", convfilt.refusal("basic", "blur", a))
+        self.assertGreaterEqual(convfilt.gpus(), 0)
+
+
+class Lab(unittest.TestCase):
+    """What the program does for the module; a build without the lab has none of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        if subprocess.run([support.program(), "explain", "--help"], capture_output=True, check=False).returncode:
+            raise unittest.SkipTest("the program has no lab")
+
+    def test_explain(self):
+        result = convfilt.explain("tiled-in", mask="5x5", tile=16)
+        self.assertIn("20 x 20 = 400 threads", result["text"])
+        self.assertIn("<svg", result._repr_svg_())
+        self.assertIn("400 threads", str(result))
+        table = convfilt.explain("tiled-in", table=["tile=8,16", "mask=5"])
+        self.assertEqual({row["tile"] for row in table["rows"]}, {8, 16})
+        with self.assertRaises(ValueError) as caught:
+            convfilt.explain("tiled-on")
+        self.assertIn("tiled-in", str(caught.exception))
+
+    def test_compare(self):
+        result = convfilt.compare(size="64x64", masks="3", strategies="basic,tiled-in")
+        self.assertEqual({row["strategy"] for row in result["comparisons"][0]["rows"]} & {"basic", "tiled-in"}, {"basic", "tiled-in"})
+        self.assertIsNone(result._repr_svg_())
+        with self.assertRaises(OSError):
+            convfilt.compare("/no/such/picture.png")
+        with self.assertRaises(ValueError):
+            convfilt.compare(sizes="64x64")
+
+    def test_try_kernel(self):
+        self.assertEqual(convfilt.try_kernel("int x;\n")["status"], "refused")
+        with self.assertRaises(OSError):
+            convfilt.try_kernel("/no/such/kernel.cu")
+        result = convfilt.try_kernel(KERNEL)
+        if result["status"] == "error":
+            self.skipTest(result["text"])
+        self.assertEqual((result["status"], result["right"]), ("wrong", False))  # it copies its input
+
+    def test_the_program_itself(self):
+        done = subprocess.run([sys.executable, "-m", "convfilt", "--version"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"convfilt {convfilt.__version__}\n")
+        done = subprocess.run([sys.executable, "-m", "convfilt", "blru"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    support.main()
