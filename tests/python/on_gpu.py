@@ -9,10 +9,14 @@ import random
 import sys
 import threading
 
-import numpy as np
-import torch
+if sys.argv[1:] in (["-h"], ["--help"]):
+    print(__doc__)
+    sys.exit()
 
-import convfilt
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+import convfilt  # noqa: E402
 
 if not torch.cuda.is_available() or convfilt.gpus() == 0:
     print("skipped: there is no GPU here")

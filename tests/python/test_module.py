@@ -14,6 +14,14 @@ import convfilt
 import support
 
 PACKAGE = Path(convfilt.__file__).parent
+KERNEL = """// launch: block 16x16
+__constant__ float F[5][5];
+__global__ void mean(const float* in, float* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  out[y * width + x] = in[y * width + x];
+}
+"""
 
 
 class Masks(unittest.TestCase):
@@ -108,6 +116,50 @@ class Names(unittest.TestCase):
         self.assertEqual(convfilt.refusal("cpu", "blur", a), "")
         self.assertIn("does not run on", convfilt.refusal("basic", "blur", a))
         self.assertGreaterEqual(convfilt.gpus(), 0)
+
+
+class Lab(unittest.TestCase):
+    """What the program does for the module; a build without the lab has none of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        if subprocess.run([support.program(), "explain", "--help"], capture_output=True, check=False).returncode:
+            raise unittest.SkipTest("the program has no lab")
+
+    def test_explain(self):
+        result = convfilt.explain("tiled-in", mask="5x5", tile=16)
+        self.assertEqual(result["block"]["threads"], 400)
+        self.assertIn("20 x 20 = 400 threads", str(result))
+        table = convfilt.explain("tiled-in", table=["tile=8,16", "mask=5"])
+        self.assertEqual({row["tile"] for row in table["rows"]}, {8, 16})
+        with self.assertRaises(ValueError) as caught:
+            convfilt.explain("tiled-on")
+        self.assertIn("tiled-in", str(caught.exception))
+
+    def test_compare(self):
+        result = convfilt.compare(size="64x64", masks="3", strategies="basic,tiled-in", plot=False)
+        self.assertEqual({row["strategy"] for row in result["comparisons"][0]["rows"]} & {"basic", "tiled-in"}, {"basic", "tiled-in"})
+        self.assertIsNone(result._repr_svg_())
+        with self.assertRaises(OSError):
+            convfilt.compare("/no/such/picture.png")
+        with self.assertRaises(ValueError):
+            convfilt.compare(sizes="64x64")
+
+    def test_try_kernel(self):
+        self.assertEqual(convfilt.try_kernel("int x;\n")["verdict"], "refused")
+        with self.assertRaises(OSError):
+            convfilt.try_kernel("/no/such/kernel.cu")
+        try:
+            result = convfilt.try_kernel(KERNEL)
+        except RuntimeError as error:
+            self.skipTest(str(error))
+        self.assertEqual((result["verdict"], result["right"]), ("wrong", False))  # it copies its input
+
+    def test_the_program_itself(self):
+        done = subprocess.run([sys.executable, "-m", "convfilt", "--version"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"convfilt {convfilt.__version__}\n")
+        done = subprocess.run([sys.executable, "-m", "convfilt", "blru"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ def main() -> NoReturn:
 
 
 def _options(options: dict[str, Any]) -> list[str]:
-    """Options as words of the command line: True is a flag, None and False are left out, and of a list each value but those
-    of --mask is joined by commas."""
+    """Options as words of the command line: True is a flag, None and False are left out, and a list is joined by commas, but
+    that --table takes words and --mask may be given several times."""
     words = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
@@ -46,7 +46,9 @@ def _options(options: dict[str, Any]) -> list[str]:
             words.append(option)
         elif isinstance(value, (list, tuple)):
             several = [str(each) for each in value]
-            words += [f"{option}={each}" for each in (several if name == "mask" else [",".join(several)])]
+            if name != "mask":
+                several = [(" " if name == "table" else ",").join(several)]
+            words += [f"{option}={each}" for each in several]
         elif value is not None and value is not False:
             words.append(f"{option}={value}")
     return words
@@ -56,7 +58,7 @@ def _message(stderr: str, code: int) -> str:
     lines = [line.removeprefix("convfilt: ") for line in stderr.strip().splitlines()]
     if lines:
         return "\n".join(lines)
-    return f"the program convfilt was ended by signal {-code}" if code < 0 else f"the program convfilt ended with exit code {code}"
+    return "the program convfilt " + (f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}")
 
 
 def _called(words: list[str]) -> str:
@@ -119,9 +121,9 @@ class Comparison(_Reported):
 class Verdict(_Reported):
     """A verdict on a kernel: what `convfilt try --json` writes, and more.
 
-    "verdict" is "right", "wrong", "refused" (no kernel that can be judged) or "not_compiled". "faults" are the mistakes, each
-    with a "kind" such as "race", its "text", its "line" (None where it has none), and under "source" that line of the
-    kernel. print() shows them.
+    "verdict" (for the program, "status") is "right", "wrong", "refused" (no kernel that can be judged) or "not_compiled".
+    "faults" are the mistakes, each with a "kind" such as "race", its "text", its "line" (None where it has none), and under
+    "source" that line of the kernel. print() shows them.
     """
 
     @property
@@ -153,13 +155,15 @@ def explain(strategy: str, *, mask: str | None = None, size: Sides | None = None
     at        (column, row) of an output, from 0 on: its block is drawn; by default one in the middle
     tile      side of the output tile, or (columns, rows)
     picture   whether the block is drawn, which needs gnuplot; without it `svg` is empty, and `no_svg` says why
-    Others are those of `convfilt explain --help`, with _ for -: mode="full", halo="two-step".
+    Others are those of `convfilt explain --help`, with _ for -: mode="full", halo="two-step". With table="tile=8,16 mask=5,9"
+    the result has the "rows" of the book's table of reuse instead of a block, and no picture.
 
     The numbers come from formulas, and from the emulator, which counts what the kernel does on the CPU; no GPU is needed.
     Raises ValueError for a strategy or an option that is unknown, and for what the strategy refuses.
     """
     words = ["explain", strategy, *_options({"mask": mask, "size": _sides(size), "depth": depth, "arch": arch, "border": border,
                                              "tile": _sides(tile), **options})]
+    picture = picture and not options.get("table")
     with tempfile.TemporaryDirectory() as folder:
         numbers, drawing = Path(folder) / "block.json", Path(folder) / "block.svg"
         words.append(f"--json={numbers}")
@@ -231,7 +235,10 @@ def _verdict_text(verdict: Verdict) -> str:
 
     def add(text: str) -> None:
         for line in text.splitlines():  # a compiler's are left whole
-            lines.extend(textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ") if "  " not in line else ["  " + line])
+            if "  " in line:
+                lines.append("  " + line)
+            else:
+                lines.extend(textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    "))
 
     for fault in verdict["faults"] + verdict.get("gpu", {}).get("faults", []):
         at = f'line {fault["line"]}: ' if fault["line"] else ""
@@ -284,7 +291,7 @@ def _judged(words: list[str], source: str, folder: str = "") -> Verdict:
         raise ValueError(_message(done.stderr.replace(folder, "") if folder else done.stderr, done.returncode))
     if report.get("status", "error") == "error":
         raise RuntimeError(report.get("text") or _message(done.stderr, done.returncode))
-    verdict = Verdict(verdict=report.pop("status"), **report)
+    verdict = Verdict(verdict=report["status"], **report)
     if "faults" not in verdict:  # it was not run
         verdict["faults"] = [{"kind": verdict["verdict"], "line": verdict.get("line"), "text": verdict["text"]}]
     lines = source.splitlines()

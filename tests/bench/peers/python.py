@@ -12,9 +12,13 @@ import subprocess
 import sys
 import time
 
-import numpy as np
+if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
+    print(__doc__)
+    sys.exit()
 
-import convfilt
+import numpy as np  # noqa: E402
+
+import convfilt  # noqa: E402
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 7
 SIGMA = 2
