@@ -1,10 +1,12 @@
-"""What the module has beside filters: masks, names and their types.
+"""What the module has beside filters: masks, names, its types, and the program's lab.
 
-    PYTHONPATH=build/release/python python tests/python/test_module.py
+    CONVFILT=build/release/bin/convfilt PYTHONPATH=build/release/python python tests/python/test_module.py
 """
 
 import ast
 import inspect
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
