@@ -34,7 +34,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from typing import Any, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, TypedDict, Union
 
 import numpy as np
 
@@ -43,23 +43,46 @@ from ._arrays import BYTES, NAMES, Array, Kind, array_of
 from ._core import DeviceError
 from ._program import Comparison, Explanation, compare, explain, main, try_kernel
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __version__ = _core.version()
 __all__ = ["DeviceError", "Mask", "apply", "blur", "compare", "edge", "explain", "gpus", "plan", "refusal", "run", "sharpen",
            "strategies", "try_kernel"]
 
 
-class Options(TypedDict, total=False):
-    border: str
-    border_value: float
-    mode: str
-    strategy: str
-    device: str
-    threads: int
-    linear: bool
-    luma: bool
-    output: str
-    depth: str
-    order: str
+class Settings(TypedDict, total=False):
+    """Settings of a strategy that is named; `convfilt list strategies` has those of each."""
+
+    halo: str | None
+    tile: int | str | None
+    outputs: int | None
+    idle: str | None
+    mask_memory: str | None
+    cache: str | None
+    texture: str | None
+    gemm: str | None
+    domain: str | None
+    accumulate: str | None
+    block: int | None
+    part: int | None
+    steps: int | None
+
+
+class Options(Settings, total=False):
+    """Options of all filters, and settings of strategies; None is the default."""
+
+    border: str | None
+    border_value: float | None
+    mode: str | None
+    strategy: str | None
+    device: str | None
+    threads: int | None
+    linear: bool | None
+    luma: bool | None
+    output: str | None
+    depth: str | None
+    order: str | None
     out: Any
 
 
@@ -208,9 +231,9 @@ def _filter(what: Any, options: tuple[tuple[str, str], ...]) -> _core.Filter:
     return made
 
 
-def _words(options: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _words(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Options as words: the strategy, and then its settings."""
-    words = [(name.replace("_", "-"), _word(value)) for name, value in options.items() if value is not None]
+    words = [(name.replace("_", "-"), _word(value)) for name, value in options.items() if value is not None and name != "out"]
     return tuple(sorted(words, key=lambda each: (each[0] != "strategy", each)))
 
 
@@ -222,8 +245,8 @@ def _result_shape(kind: Kind, result: tuple[int, int, int, int]) -> tuple[int, .
     return batch + (height, width, channels)
 
 
-def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
-    out = options.pop("out", None)
+def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
+    out = options.get("out")
     array = array_of(a)
     kind = array.kind
     layout = kind.layout
@@ -281,7 +304,7 @@ Pair = Union[float, Sequence[float]]
 
 
 def blur(a: Any, sigma: Pair | None = None, *, box: int | None = None, disk: float | None = None, motion: Pair | None = None,
-         binomial: int | None = None, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
+         binomial: int | None = None, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
     """Blurs a picture: by a Gaussian of `sigma` pixels (2 by default; a pair is for rows and columns), or by a box of box x
     box pixels, a disk of that radius, a line of a length (and an angle in degrees), or binomial weights."""
     return _run(_recipe("blur", {"sigma": sigma, "box": box, "disk": disk, "motion": motion, "binomial": binomial, "flip": flip,
@@ -289,7 +312,7 @@ def blur(a: Any, sigma: Pair | None = None, *, box: int | None = None, disk: flo
 
 
 def sharpen(a: Any, amount: float | None = None, *, sigma: float | None = None, threshold: float | None = None,
-            halo_limit: float | None = None, **options: Any) -> Any:
+            halo_limit: float | None = None, **options: Unpack[Options]) -> Any:
     """Sharpens a picture: adds `amount` (1) times what a Gaussian blur of `sigma` (1) takes away. Differences up to `threshold`
     steps of 8 bits are left; `halo_limit` is the percent by which results may leave the range of their neighbours."""
     return _run(_recipe("sharpen", {"amount": amount, "sigma": sigma, "threshold": threshold, "halo_limit": halo_limit}), a, options)
@@ -297,14 +320,14 @@ def sharpen(a: Any, amount: float | None = None, *, sigma: float | None = None, 
 
 def edge(a: Any, method: str | None = None, *, sigma: float | None = None, gain: float | None = None, direction: str | None = None,
          color: bool = False, threshold: float | None = None, thin: bool = False, low: float | None = None,
-         high: float | None = None, **options: Any) -> Any:
+         high: float | None = None, **options: Unpack[Options]) -> Any:
     """Finds edges of luma, or with `color` of each channel: method "sobel" (default), "scharr", "canny" and those that
     `convfilt edge --help` lists. The result of luma is grey."""
     return _run(_recipe("edge", {"method": method, "sigma": sigma, "gain": gain, "direction": direction, "color": color,
                                  "threshold": threshold, "thin": thin, "low": low, "high": high}), a, options)
 
 
-def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
+def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
     """Applies a mask: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
     true convolution; `normalize` scales the weights to sum to 1."""
     if isinstance(mask, (str, os.PathLike)):
@@ -316,13 +339,13 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
     return _run(mask.flipped() if flip else mask, a, options)
 
 
-def run(recipe: str, a: Any, **options: Any) -> Any:
+def run(recipe: str, a: Any, **options: Unpack[Options]) -> Any:
     """Applies a recipe: steps of the command line with | between them, such as "blur --sigma 1.4 | edge --thin", or a file's
     path. Between steps samples are floats, neither rounded nor clamped."""
     return _run(str(recipe), a, options)
 
 
-def plan(recipe: str, a: Any, **options: Any) -> str:
+def plan(recipe: str, a: Any, **options: Unpack[Options]) -> str:
     """The strategy and the device that would filter the array: "separable on cpu"."""
     array = array_of(a)
     return _core.Plan(_filter(recipe, _words(options)), array.kind.layout.shape, array.kind.gpu).text()
