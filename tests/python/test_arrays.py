@@ -10,6 +10,7 @@ import random
 import re
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -335,6 +336,15 @@ class Errors(unittest.TestCase):
         for shape in ((12, 13, 3), (13, 12, 3), (12, 13), (12, 13, 1), (12, 13, 4)):
             for dtype in support.DEPTHS:
                 self.assertEqual(convfilt.blur(np.zeros(shape, dtype)).dtype, dtype)
+
+    def test_plans_are_kept(self):
+        with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=convfilt._core.Plan) as made:
+            for k in range(5):
+                convfilt.blur(self.a, 1.25)
+                convfilt.run("apply box5 | edge", self.a, border="wrap")
+                with self.assertRaises(ValueError):
+                    convfilt.blur(self.a, 1.25, out=self.a)
+            self.assertLessEqual(made.call_count, 2)
 
     def test_a_file_that_changes(self):
         with tempfile.TemporaryDirectory() as folder:
