@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -202,6 +206,70 @@ auto describe(const Array& array) {
                          int(array.device_type()), int(array.device_id()), keep);
 }
 
+/// Memory of large results, which comes back when the last array over it is gone. A fresh page
+/// costs the system more time than a blur of what lies in it.
+class Pool {
+ public:
+  void* take(std::size_t bytes) {
+    {
+      const std::lock_guard lock(lock_);
+      const auto found = idle_.find(bytes);
+      if (found != idle_.end()) {
+        void* memory = found->second;
+        idle_.erase(found);
+        held_ -= bytes;
+        return memory;
+      }
+    }
+    if (void* memory = std::malloc(bytes)) return memory;
+    throw std::bad_alloc();
+  }
+  void give(void* memory, std::size_t bytes) {
+    const std::lock_guard lock(lock_);
+    if (held_ + bytes > kMost) {
+      for (const auto& [size, each] : idle_) std::free(each);
+      idle_.clear();
+      held_ = 0;
+    }
+    if (bytes > kMost) return std::free(memory);
+    idle_.emplace(bytes, memory);
+    held_ += bytes;
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{256} << 20;
+  std::mutex lock_;
+  std::multimap<std::size_t, void*> idle_;
+  std::size_t held_ = 0;
+};
+
+/// Memory of the pool, as the owner of an array.
+struct Memory {
+  void* data;
+  std::size_t bytes;
+};
+
+Pool& pool() {
+  static Pool& all = *new Pool;  // arrays may outlive everything else
+  return all;
+}
+
+nb::object empty(const std::vector<std::size_t>& shape, int depth) {
+  const nb::dlpack::dtype types[] = {nb::dtype<std::uint8_t>(), nb::dtype<std::uint16_t>(),
+                                     nb::dtype<float>()};
+  const nb::dlpack::dtype type = types[depth];
+  std::size_t bytes = type.bits / 8;
+  for (const std::size_t side : shape) bytes *= side;
+  auto* memory = new Memory{pool().take(bytes), bytes};
+  const nb::capsule owner(memory, [](void* owned) noexcept {
+    auto* of = static_cast<Memory*>(owned);
+    pool().give(of->data, of->bytes);
+    delete of;
+  });
+  return nb::cast(
+      nb::ndarray<nb::numpy>(memory->data, shape.size(), shape.data(), owner, nullptr, type));
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
@@ -209,6 +277,7 @@ NB_MODULE(_core, module) {
   nb::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
   module.def("version", &convfilt_version);
   module.def("gpus", &convfilt_gpus);
+  module.def("empty", &empty);
   module.def("describe", &describe<nb::ndarray<nb::ro>>);
   module.def("describe_writable", &describe<nb::ndarray<>>);
   module.def("strategies", [] {

@@ -104,7 +104,11 @@ class Names(unittest.TestCase):
         a = support.picture((30, 31, 3), "uint8")
         values = {"border": "wrap", "border_value": 3, "mode": "valid", "strategy": "cpu", "device": "cpu", "threads": 1, "linear": True,
                   "luma": True, "output": "abs", "depth": "u16", "order": "bgr", "out": np.empty_like(a)}
-        self.assertEqual(set(values), set(convfilt.Options.__annotations__))
+        settings = set(convfilt.Settings.__annotations__)
+        self.assertEqual(set(values), set(convfilt.Options.__annotations__) - settings)
+        with self.assertRaises(ValueError) as caught:
+            convfilt.blur(a, no_such_option=1)
+        self.assertEqual({name for name in settings if name.replace("_", "-") not in str(caught.exception)}, set())
         for name, value in values.items():
             convfilt.blur(a, **({"border": "constant"} if name == "border_value" else {}), **{name: value})
             self.assertIn(f"\n    {name} ", convfilt.__doc__)

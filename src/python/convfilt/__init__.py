@@ -34,32 +34,55 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from typing import Any, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, TypedDict, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import BYTES, NAMES, Array, array_of, refuse
+from ._arrays import BYTES, NAMES, Array, Kind, array_of
 from ._core import DeviceError
 from ._program import Comparison, Explanation, compare, explain, main, try_kernel
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __version__ = _core.version()
 __all__ = ["DeviceError", "Mask", "apply", "blur", "compare", "edge", "explain", "gpus", "plan", "refusal", "run", "sharpen",
            "strategies", "try_kernel"]
 
 
-class Options(TypedDict, total=False):
-    border: str
-    border_value: float
-    mode: str
-    strategy: str
-    device: str
-    threads: int
-    linear: bool
-    luma: bool
-    output: str
-    depth: str
-    order: str
+class Settings(TypedDict, total=False):
+    """Settings of a strategy that is named; `convfilt list strategies` has those of each."""
+
+    halo: str | None
+    tile: int | str | None
+    outputs: int | None
+    idle: str | None
+    mask_memory: str | None
+    cache: str | None
+    texture: str | None
+    gemm: str | None
+    domain: str | None
+    accumulate: str | None
+    block: int | None
+    part: int | None
+    steps: int | None
+
+
+class Options(Settings, total=False):
+    """Options of all filters, and settings of strategies; None is the default."""
+
+    border: str | None
+    border_value: float | None
+    mode: str | None
+    strategy: str | None
+    device: str | None
+    threads: int | None
+    linear: bool | None
+    luma: bool | None
+    output: str | None
+    depth: str | None
+    order: str | None
     out: Any
 
 
@@ -208,88 +231,59 @@ def _filter(what: Any, options: tuple[tuple[str, str], ...]) -> _core.Filter:
     return made
 
 
-def _words(options: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _words(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Options as words: the strategy, and then its settings."""
-    words = [(name.replace("_", "-"), _word(value)) for name, value in options.items() if value is not None]
+    words = [(name.replace("_", "-"), _word(value)) for name, value in options.items() if value is not None and name != "out"]
     return tuple(sorted(words, key=lambda each: (each[0] != "strategy", each)))
 
 
-class _Layout:
-    """How an array is a batch of pictures."""
-
-    __slots__ = ("shape", "strides", "count", "step")
-
-    def __init__(self, array: Array) -> None:
-        shape, strides = array.shape, array.strides
-        rank = len(shape)
-        self.count, self.step = 1, 0
-        if rank == 4:
-            self.count, self.step = shape[0], strides[0]
-            shape, strides, rank = shape[1:], strides[1:], 3
-        if rank == 2:
-            self.shape = (shape[1], shape[0], 1, array.depth)
-            self.strides = (strides[0], strides[1], 0)
-        elif rank == 3 and shape[2] in (1, 3, 4):
-            self.shape = (shape[1], shape[0], shape[2], array.depth)
-            self.strides = strides
-        else:
-            raise refuse(array.shape, NAMES[array.depth])
-        if not (0 < self.shape[0] < 1 << 31 and 0 < self.shape[1] < 1 << 31):
-            raise refuse(array.shape, NAMES[array.depth])
-        if array.gpu >= 0:
-            size = BYTES[array.depth]
-            channels = self.shape[2]
-            if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels):
-                raise ValueError(f"an array of shape {array.shape} with strides of {array.strides} bytes: on a GPU, pixels and "
-                                 "channels lie side by side; use a.contiguous(), or cupy.ascontiguousarray(a)")
-
-
-def _result_shape(array: Array, result: tuple[int, int, int, int]) -> tuple[int, ...]:
+def _result_shape(kind: Kind, result: tuple[int, int, int, int]) -> tuple[int, ...]:
     width, height, channels, _ = result
-    batch = array.shape[:1] if len(array.shape) == 4 else ()
-    if channels == 1 and not batch and array.shape[2:] != (1,):
+    batch = kind.shape[:1] if len(kind.shape) == 4 else ()
+    if channels == 1 and not batch and kind.shape[2:] != (1,):
         return (height, width)
     return batch + (height, width, channels)
 
 
-def _run(what: Any, a: Any, options: dict[str, Any]) -> Any:
-    out = options.pop("out", None)
+def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
+    out = options.get("out")
     array = array_of(a)
-    layout = _Layout(array)
-    gpu = array.gpu
+    kind = array.kind
+    layout = kind.layout
     chosen = _words(options) if options else ()
-    if gpu >= 0 and options.get("device") is not None:
+    if kind.gpu >= 0 and options.get("device") is not None:
         raise ValueError("device: the array lies on a GPU, which filters it; leave it out")
-    key = None if _reads_files(what) else (what, chosen, layout.shape, gpu)
+    key = None if _reads_files(what) else (what, chosen, layout.shape, kind.gpu)
     plan = None if key is None else _plans.take(key)
     if plan is None:
-        plan = _core.Plan(_filter(what, chosen), layout.shape, gpu)
+        plan = _core.Plan(_filter(what, chosen), layout.shape, kind.gpu)
     try:
         result = plan.result()
-        shape = _result_shape(array, result)
-        made = array.empty(shape, result[3]) if out is None else out
+        shape = _result_shape(kind, result)
+        made = kind.empty(shape, result[3]) if out is None else out
         target = array_of(made, writes=True)
         if out is not None:
             _check_out(target, array, shape, result[3], out)
         if layout.count > 0:
-            to = _Layout(target)
+            to = target.kind.layout
             plan.run((array.address, *layout.strides), layout.step, (target.address, *to.strides), to.step, layout.count,
-                     array.stream, gpu >= 0)
+                     array.stream, kind.gpu >= 0)
     finally:
         _plans.give(key, plan)
-    return made if out is not None or array.finish is None else array.finish(made)
+    return made if out is not None or kind.finish is None else kind.finish(made)
 
 
 def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, out: Any) -> None:
-    if target.shape != shape or target.depth != depth or target.gpu != array.gpu:
-        raise ValueError(f"out: an array of shape {target.shape} and dtype {NAMES[target.depth]}, where the result is "
+    kind = target.kind
+    if kind.shape != shape or kind.depth != depth or kind.gpu != array.kind.gpu:
+        raise ValueError(f"out: an array of shape {kind.shape} and dtype {NAMES[kind.depth]}, where the result is "
                          f"{NAMES[depth]} of shape {shape}, on the device of the picture")
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out: the array cannot be written to")
     reach = BYTES[depth]
-    for stride, side in sorted((abs(stride), side) for stride, side in zip(target.strides, shape) if side > 1):
+    for stride, side in sorted((abs(stride), side) for stride, side in zip(kind.strides, shape) if side > 1):
         if stride < reach and 0 not in shape:
-            raise ValueError(f"out: its samples overlap each other, by strides of {target.strides} bytes; give another array")
+            raise ValueError(f"out: its samples overlap each other, by strides of {kind.strides} bytes; give another array")
         reach += (side - 1) * stride
     if _span(target)[0] < _span(array)[1] and _span(array)[0] < _span(target)[1]:
         raise ValueError("out: its memory overlaps that of the picture; give another array")
@@ -298,19 +292,19 @@ def _check_out(target: Array, array: Array, shape: tuple[int, ...], depth: int, 
 def _span(array: Array) -> tuple[int, int]:
     """The first address of an array, and the one behind its last."""
     low = high = array.address
-    for side, stride in zip(array.shape, array.strides):
+    for side, stride in zip(array.kind.shape, array.kind.strides):
         if stride < 0:
             low += (side - 1) * stride
         else:
             high += (side - 1) * stride
-    return low, high + BYTES[array.depth]
+    return low, high + BYTES[array.kind.depth]
 
 
 Pair = Union[float, Sequence[float]]
 
 
 def blur(a: Any, sigma: Pair | None = None, *, box: int | None = None, disk: float | None = None, motion: Pair | None = None,
-         binomial: int | None = None, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
+         binomial: int | None = None, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
     """Blurs a picture: by a Gaussian of `sigma` pixels (2 by default; a pair is for rows and columns), or by a box of box x
     box pixels, a disk of that radius, a line of a length (and an angle in degrees), or binomial weights."""
     return _run(_recipe("blur", {"sigma": sigma, "box": box, "disk": disk, "motion": motion, "binomial": binomial, "flip": flip,
@@ -318,7 +312,7 @@ def blur(a: Any, sigma: Pair | None = None, *, box: int | None = None, disk: flo
 
 
 def sharpen(a: Any, amount: float | None = None, *, sigma: float | None = None, threshold: float | None = None,
-            halo_limit: float | None = None, **options: Any) -> Any:
+            halo_limit: float | None = None, **options: Unpack[Options]) -> Any:
     """Sharpens a picture: adds `amount` (1) times what a Gaussian blur of `sigma` (1) takes away. Differences up to `threshold`
     steps of 8 bits are left; `halo_limit` is the percent by which results may leave the range of their neighbours."""
     return _run(_recipe("sharpen", {"amount": amount, "sigma": sigma, "threshold": threshold, "halo_limit": halo_limit}), a, options)
@@ -326,14 +320,14 @@ def sharpen(a: Any, amount: float | None = None, *, sigma: float | None = None, 
 
 def edge(a: Any, method: str | None = None, *, sigma: float | None = None, gain: float | None = None, direction: str | None = None,
          color: bool = False, threshold: float | None = None, thin: bool = False, low: float | None = None,
-         high: float | None = None, **options: Any) -> Any:
+         high: float | None = None, **options: Unpack[Options]) -> Any:
     """Finds edges of luma, or with `color` of each channel: method "sobel" (default), "scharr", "canny" and those that
     `convfilt edge --help` lists. The result of luma is grey."""
     return _run(_recipe("edge", {"method": method, "sigma": sigma, "gain": gain, "direction": direction, "color": color,
                                  "threshold": threshold, "thin": thin, "low": low, "high": high}), a, options)
 
 
-def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Any) -> Any:
+def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
     """Applies a mask: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
     true convolution; `normalize` scales the weights to sum to 1."""
     if isinstance(mask, (str, os.PathLike)):
@@ -345,16 +339,16 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
     return _run(mask.flipped() if flip else mask, a, options)
 
 
-def run(recipe: str, a: Any, **options: Any) -> Any:
+def run(recipe: str, a: Any, **options: Unpack[Options]) -> Any:
     """Applies a recipe: steps of the command line with | between them, such as "blur --sigma 1.4 | edge --thin", or a file's
     path. Between steps samples are floats, neither rounded nor clamped."""
     return _run(str(recipe), a, options)
 
 
-def plan(recipe: str, a: Any, **options: Any) -> str:
+def plan(recipe: str, a: Any, **options: Unpack[Options]) -> str:
     """The strategy and the device that would filter the array: "separable on cpu"."""
     array = array_of(a)
-    return _core.Plan(_filter(recipe, _words(options)), _Layout(array).shape, array.gpu).text()
+    return _core.Plan(_filter(recipe, _words(options)), array.kind.layout.shape, array.kind.gpu).text()
 
 
 def strategies() -> list[str]:
@@ -364,7 +358,7 @@ def strategies() -> list[str]:
 
 def refusal(strategy: str, recipe: str, a: Any, device: str = "cpu", **options: Any) -> str:
     """Why the strategy does not take the recipe and the array's shape on a device; empty where it does."""
-    return _filter(recipe, _words(options)).refusal(strategy, _Layout(array_of(a)).shape, device)
+    return _filter(recipe, _words(options)).refusal(strategy, array_of(a).kind.layout.shape, device)
 
 
 def gpus() -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
@@ -16,18 +17,65 @@ BYTES = (1, 2, 4)
 ALLOWED = "a picture is uint8, uint16 or float32; rows x columns, rows x columns x channels, or a batch of the latter; with 1, 3 or 4 channels"
 
 
+class Kind:
+    """What arrays of one shape, layout, type and device have in common."""
+
+    __slots__ = ("shape", "strides", "depth", "gpu", "empty", "finish", "_layout")
+
+    def __init__(self, shape: Sequence[int], strides: Sequence[int], depth: int, gpu: int, empty: Callable[[tuple[int, ...], int], Any],
+                 finish: Callable[[Any], Any] | None = None) -> None:
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)  #: in bytes
+        self.depth = depth  #: of DEPTHS
+        self.gpu = gpu  #: the CUDA device; -1 in host memory
+        self.empty = empty  #: makes an array of the same kind: shape, depth
+        self.finish = finish  #: makes the result the kind of array that the picture is
+        self._layout: Layout | None = None
+
+    @property
+    def layout(self) -> Layout:
+        if self._layout is None:
+            self._layout = Layout(self)
+        return self._layout
+
+
 class Array(NamedTuple):
     """An array as the C interface takes it."""
 
     address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]  #: in bytes
-    depth: int  #: of DEPTHS
-    gpu: int  #: the CUDA device; -1 in host memory
-    empty: Callable[[tuple[int, ...], int], Any]  #: makes an array of the same kind: shape, depth
+    kind: Kind
     stream: int  #: the CUDA stream that is current for the array's library
     keep: Any  #: keeps the memory alive
-    finish: Callable[[Any], Any] | None = None  #: makes the result the kind of array that the picture is
+
+
+class Layout:
+    """How an array is a batch of pictures."""
+
+    __slots__ = ("shape", "strides", "count", "step")
+
+    def __init__(self, kind: Kind) -> None:
+        shape, strides = kind.shape, kind.strides
+        rank = len(shape)
+        self.count, self.step = 1, 0
+        if rank == 4:
+            self.count, self.step = shape[0], strides[0]
+            shape, strides, rank = shape[1:], strides[1:], 3
+        if rank == 2:
+            self.shape = (shape[1], shape[0], 1, kind.depth)
+            self.strides = (strides[0], strides[1], 0)
+        elif rank == 3 and shape[2] in (1, 3, 4):
+            self.shape = (shape[1], shape[0], shape[2], kind.depth)
+            self.strides = (strides[0], strides[1], strides[2])
+        else:
+            raise refuse(kind.shape, NAMES[kind.depth])
+        if not (0 < self.shape[0] < 1 << 31 and 0 < self.shape[1] < 1 << 31):
+            raise refuse(kind.shape, NAMES[kind.depth])
+        if kind.gpu >= 0:
+            size = BYTES[kind.depth]
+            channels = self.shape[2]
+            if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels):
+                raise ValueError(f"an array of shape {kind.shape} with strides of {kind.strides} bytes: on a GPU, pixels and "
+                                 "channels lie side by side; use a.contiguous(), or cupy.ascontiguousarray(a)")
 
 
 def refuse(shape: Any, dtype: Any) -> ValueError:
@@ -41,37 +89,53 @@ def depth_of(name: str, shape: Any) -> int:
     return depth
 
 
+def _empty(shape: tuple[int, ...], depth: int) -> Any:
+    """A large array has memory that an earlier result gave back, since fresh memory costs as much as a blur."""
+    if math.prod(shape) * BYTES[depth] < 1 << 20:
+        return np.empty(shape, NAMES[depth])
+    return _core.empty(shape, depth)
+
+
 def _numpy(a: np.ndarray) -> Array:
     if isinstance(a, np.ma.MaskedArray):
         raise ValueError("a masked array: convfilt would take masked samples, too; use a.filled() with the value that they count as")
     if not a.dtype.isnative:
         raise ValueError(f"an array of dtype {a.dtype.str}: samples have the byte order of this machine; use a.astype(a.dtype.newbyteorder('='))")
 
-    def empty(shape: tuple[int, ...], depth: int) -> Any:
-        return np.empty(shape, NAMES[depth])
-
-    return Array(a.ctypes.data, a.shape, a.strides, depth_of(a.dtype.name, a.shape), -1, empty, 0, a)
+    return Array(a.ctypes.data, Kind(a.shape, a.strides, depth_of(a.dtype.name, a.shape), -1, _empty), 0, a)
 
 
-def _torch(a: Any) -> Array:
-    import torch
+_torch_kinds: dict[Any, Kind] = {}  #: those of the latest tensors, since asking a tensor takes long
 
+
+def _torch_kind(a: Any, torch: Any) -> Kind:
     if a.layout is not torch.strided:
         raise ValueError(f"a tensor of layout {a.layout}: pictures are dense; use a.to_dense()")
-    if a.requires_grad:
-        raise ValueError("a tensor that requires gradients: convfilt has none; use a.detach()")
-    depth = depth_of(str(a.dtype)[6:], a.shape)
-    size = BYTES[depth]
     device = a.device
     if device.type not in ("cpu", "cuda"):
         raise ValueError(f"a tensor on {device}: pictures lie in host memory or on a CUDA device")
+    depth = depth_of(str(a.dtype)[6:], a.shape)
+    types = [getattr(torch, name, None) for name in NAMES]  # old versions lack uint16
 
     def empty(shape: tuple[int, ...], depth: int) -> Any:
-        return torch.empty(shape, dtype=getattr(torch, NAMES[depth]), device=device)
+        return torch.empty(shape, dtype=types[depth], device=device)
 
-    on_gpu = device.type == "cuda"
-    return Array(a.data_ptr(), tuple(a.shape), tuple(s * size for s in a.stride()), depth, device.index if on_gpu else -1, empty,
-                 torch.cuda.current_stream(device).cuda_stream if on_gpu else 0, a)
+    return Kind(a.shape, [stride * BYTES[depth] for stride in a.stride()], depth, device.index if device.type == "cuda" else -1, empty)
+
+
+def _torch(a: Any, torch: Any) -> Array:
+    if a.requires_grad:
+        raise ValueError("a tensor that requires gradients: convfilt has none; use a.detach()")
+    key = (a.shape, a.stride() if a.layout is torch.strided else None, a.dtype, a.device)
+    kind = _torch_kinds.get(key)
+    if kind is None:
+        if len(_torch_kinds) >= 256:
+            _torch_kinds.clear()
+        kind = _torch_kinds[key] = _torch_kind(a, torch)
+    if kind.gpu < 0:
+        return Array(a.data_ptr(), kind, 0, a)
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return Array(a.data_ptr(), kind, raw(kind.gpu) if raw else torch.cuda.current_stream(kind.gpu).cuda_stream, a)
 
 
 def _interface(a: Any) -> Array:
@@ -96,7 +160,7 @@ def _interface(a: Any) -> Array:
         with cupy.cuda.Device(gpu):
             return cupy.empty(shape, NAMES[depth])
 
-    return Array(of["data"][0], shape, tuple(strides), depth, gpu, empty, cupy.cuda.get_current_stream().ptr, a)
+    return Array(of["data"][0], Kind(shape, strides, depth, gpu, empty), cupy.cuda.get_current_stream().ptr, a)
 
 
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
@@ -114,9 +178,11 @@ def _on_gpu(a: Any) -> Array:
     """An array of another library, such as JAX, by way of one that makes arrays which are written to."""
     for name in ("torch", "cupy"):
         try:
-            return array_of(importlib.import_module(name).from_dlpack(a))._replace(finish=_finish(a))
+            array = array_of(importlib.import_module(name).from_dlpack(a))
         except ImportError:
             continue
+        kind = array.kind
+        return array._replace(kind=Kind(kind.shape, kind.strides, kind.depth, kind.gpu, kind.empty, _finish(a)))
     raise ValueError(f"an array of the kind {type(a).__name__} on a GPU: install PyTorch or CuPy, which make the result's memory")
 
 
@@ -133,11 +199,7 @@ def _dlpack(a: Any, writes: bool) -> Array:
     depth = depth_of(f"{_KINDS.get(code, 'type ')}{bits if code != 6 else ''}", shape)
     if device not in (_HOST, _CUDA_HOST):
         raise ValueError(f"an array on device {device}: pictures lie in host memory or on a CUDA device")
-
-    def empty(shape: tuple[int, ...], depth: int) -> Any:
-        return np.empty(shape, NAMES[depth])
-
-    return Array(address, tuple(shape), tuple(s * BYTES[depth] for s in strides), depth, -1, empty, 0, (a, keep), _finish(a))
+    return Array(address, Kind(shape, [stride * BYTES[depth] for stride in strides], depth, -1, _empty, _finish(a)), 0, (a, keep))
 
 
 _PILLOW = ("L", "RGB", "RGBA", "I;16", "I;16L", "I;16B", "I;16N")
@@ -150,7 +212,7 @@ def array_of(a: Any, writes: bool = False) -> Array:
     kind = type(a)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(a, torch.Tensor):
-        return _torch(a)
+        return _torch(a, torch)
     if kind.__module__.partition(".")[0] == "cupy":
         return _interface(a)
     if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__"):

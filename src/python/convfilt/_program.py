@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import Any, NoReturn, Sequence, Union
+from typing import Any, Dict, NoReturn, Sequence, Union
 
 _USAGE = 2  # the exit code
 _COLUMN = 960  # pixels
@@ -70,7 +70,7 @@ def _called(words: list[str]) -> str:
     return done.stdout
 
 
-class _Reported(dict):
+class _Reported(Dict[str, Any]):
     """What the program writes as JSON, and what it says in words."""
 
     text: str = ""  #: the program's words; repr() and print() show them
@@ -132,7 +132,8 @@ class Verdict(_Reported):
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        return self["faults"]
+        faults: list[dict[str, Any]] = self["faults"]
+        return faults
 
 
 Sides = Union[str, Sequence[int]]
