@@ -10,6 +10,7 @@ import random
 import re
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -107,6 +108,17 @@ class Strides(unittest.TestCase):
                 plain = convfilt.run(recipe, a, border=border, order=order)
                 for name, view in itertools.islice(views(a), 1, None, 3):
                     self.check(f"{recipe}, {border}, {dtype}, {name}", plain, convfilt.run(recipe, view, border=border, order=order))
+
+    def test_bands(self):
+        """Pictures of many bands, whose rows outside come from other bands; a tall mask whose anchor lies at an end."""
+        tall = convfilt.Mask("anchor: 0 16\nscale: 17\n" + "1\n" * 17)
+        for border, dtype in itertools.product(("replicate", "constant", "reflect", "reflect101", "wrap"), support.DEPTHS):
+            a = support.picture((400, 300 // np.dtype(dtype).itemsize, 3), dtype, 2)
+            for call in (lambda x, **o: convfilt.apply(tall, x, **o), lambda x, **o: convfilt.apply(tall.flipped(), x, **o),
+                         lambda x, **o: convfilt.blur(x, 2, **o), lambda x, **o: convfilt.edge(x, **o)):
+                plain = call(a, border=border, threads=1)
+                for threads, (name, view) in itertools.product((1, 3), itertools.islice(views(a), 1, None, support.size(5, 1))):
+                    self.check(f"{border}, {dtype}, {threads} threads, {name}", plain, call(view, border=border, threads=threads))
 
     def test_broadcast_views(self):
         for dtype in support.DEPTHS:
@@ -245,6 +257,13 @@ class Errors(unittest.TestCase):
             with self.subTest(options):
                 self.assertNotIn("\0", self.refused(ValueError, words, convfilt.blur, a, **options))
 
+    def test_border_values_of_all_filters(self):
+        for recipe, value, options in itertools.product(FILTERS, (300, -1, 0.5), ({}, {"depth": "f32"}, {"linear": True})):
+            if "hue" in recipe and "linear" in options:
+                continue
+            with self.subTest(f"{recipe}, {value}, {options}"):
+                self.refused(ValueError, ["border", "255"], convfilt.run, recipe, self.a, border="constant", border_value=value, **options)
+
     def test_values_of_filters(self):
         a = self.a
         for call, options in [
@@ -336,6 +355,15 @@ class Errors(unittest.TestCase):
             for dtype in support.DEPTHS:
                 self.assertEqual(convfilt.blur(np.zeros(shape, dtype)).dtype, dtype)
 
+    def test_plans_are_kept(self):
+        with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=convfilt._core.Plan) as made:
+            for k in range(5):
+                convfilt.blur(self.a, 1.25)
+                convfilt.run("apply box5 | edge", self.a, border="wrap")
+                with self.assertRaises(ValueError):
+                    convfilt.blur(self.a, 1.25, out=self.a)
+            self.assertLessEqual(made.call_count, 2)
+
     def test_a_file_that_changes(self):
         with tempfile.TemporaryDirectory() as folder:
             mask, recipe = f"{folder}/my mask.txt", f"{folder}/recipe"
@@ -412,6 +440,13 @@ class Errors(unittest.TestCase):
             self.assertTrue(support.same(convfilt.blur(self.a), good))
         smooth = support.picture((30, 30), "float32", kind="smooth")
         convfilt.apply("gaussian5", smooth, strategy="fft", device="cpu")
+
+    def test_an_error_within_a_batch(self):
+        batch = np.stack([support.picture((30, 30, 1), "float32", kind=kind) for kind in ("smooth", "wild", "smooth")])
+        for pictures in (batch, batch[1:], batch[:2]):
+            with self.assertRaises(ValueError):
+                convfilt.apply("gaussian5", pictures, strategy="fft", device="cpu")
+        convfilt.apply("gaussian5", batch[::2], strategy="fft", device="cpu")
 
     def test_wrong_calls_at_random(self):
         chance = random.Random(11)

@@ -52,6 +52,28 @@ class Memory(unittest.TestCase):
 
         self.flat(call)
 
+    def test_large_results(self):
+        """Their memory is kept for the next ones, up to a limit."""
+        a = support.picture((900, 700, 3), "uint8")
+
+        def call(k):
+            convfilt.apply("box3", a[: 600 + k % 300], threads=1)
+
+        for k in range(support.size(40, 600)):
+            call(k)
+        before = resident()
+        for k in range(support.size(300, 3000)):
+            call(k)
+        self.assertLess(resident() - before, 300 << 20)
+
+    def test_large_results_are_apart(self):
+        a = support.picture((900, 700, 3), "uint8")
+        kept = [(k, convfilt.apply([[k]], a, threads=1)[::2, :, k % 3]) for k in range(6)]
+        for k in range(20):
+            self.assertTrue(convfilt.apply([[k % 6]], a).flags.writeable)
+        for k, view in kept:
+            self.assertTrue((view == np.minimum(a.astype("u2") * k, 255)[::2, :, k % 3]).all(), f"the result of {k} changes")
+
     def test_masks(self):
         a = support.picture((8, 9), "float32")
         weights = np.ones((41, 43))
