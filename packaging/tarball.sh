@@ -12,7 +12,7 @@ case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; es
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(realpath "${1:-$source/build/package}")
 [ -x "$build/bin/convfilt" ] || die "there is no $build/bin/convfilt; samples/setup.sh package builds it"
-[ "$(uname -m)" = x86_64 ] && command -v dpkg-query >/dev/null || die "the tarball is made on Debian on x86-64"
+[[ $(uname -m) = x86_64 && -n $(command -v dpkg-query) ]] || die "the tarball is made on Debian on x86-64"
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 version=$(setting CMAKE_PROJECT_VERSION)
 name=convfilt-$version-any-linux-x86_64
