@@ -275,24 +275,31 @@ std::string in_words(double seconds) {
                      : std::to_string(long(std::min(seconds, 1e15))) + " s";
 }
 
+std::string told_cpu(double seconds, int threads) {
+  return "estimated " + in_words(seconds) + " on " + std::to_string(threads) +
+         (threads == 1 ? " CPU thread" : " CPU threads");
+}
+
 /// Whether the CPU or a GPU gets the work if the user named neither.
 struct Verdict {
   bool cuda = false;
   std::string why;
 };
 
+/// All cores work on a folder at once, and its pictures go to a GPU one after the other. A resumed
+/// run must choose as the whole run did, whatever its threads.
+int threads_for(const Request& request, const Machine& machine) {
+  return request.pictures > 1 ? machine.cores : useful_threads(request.threads, machine);
+}
+
 /// `kernel_ms`: the time of that GPU's kernels for one picture. Without it the GPU's time is
 /// unknown, and cannot decide.
 Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
               std::optional<double> kernel_ms, const Request& request, const Machine& machine) {
-  // All cores work on a folder at once, and its pictures go to a GPU one after the other. A resumed
-  // run must choose as the whole run did, whatever its threads.
-  const int threads =
-      request.pictures > 1 ? machine.cores : useful_threads(request.threads, machine);
+  const int threads = threads_for(request, machine);
   const Workload work = workload_of(problem, family, runs);
   const double on_cpu = cpu_seconds(work, threads, cpu_rates(machine));
-  const std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +
-                               (threads == 1 ? " CPU thread" : " CPU threads");
+  const std::string estimate = told_cpu(on_cpu, threads);
   if (!gpu.profile) return {false, estimate + ", and no profile of a GPU"};
   const double least = cuda_seconds(work, request.pictures, *gpu.profile->gpu, 0);
   if (!kernel_ms) {
@@ -363,7 +370,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, W
                      remedy);
   };
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
-  if (wanted.kind) return take(*wanted.kind, "device as asked");
+  if (wanted.kind) return take(*wanted.kind, request.why.empty() ? "device as asked" : request.why);
   // cuFFT is asked for only where a GPU pays, since loading it takes longer than filtering a small
   // picture.
   Machine with_fft = machine;
@@ -474,6 +481,35 @@ Choice choose(const Problem& problem, int runs, const Request& request, const Ma
     wanted.ordinal = ordinal_for(request, machine);
   return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
                   : choose_freely(problem, runs, request, wanted, machine);
+}
+
+std::string gpu_pays_for_all(const std::vector<MaskJob>& masks, double bytes_in, double bytes_out,
+                             const Request& request, const Machine& machine) {
+  if (parse_strategy(request.strategy, machine) || parse_device(request.device).kind) return "";
+  const int threads = threads_for(request, machine);
+  double on_cpu = 0;
+  for (const MaskJob& mask : masks)
+    on_cpu += cpu_seconds(workload_of(mask.problem, family_for(mask.problem), mask.runs), threads,
+                          cpu_rates(machine));
+  const auto why_on = [&](const Gpu& gpu, const Machine& on) -> std::string {
+    if (!gpu.profile) return "";
+    const GpuRates& rates = *gpu.profile->gpu;
+    double on_gpu = rates.context_seconds / request.pictures + bytes_in / rates.upload_rate +
+                    bytes_out / rates.download_rate;
+    for (const MaskJob& mask : masks) {
+      const Cheapest found =
+          cheapest(family_for(mask.problem), gpu.device, mask.problem, on, gpu.profile);
+      if (!found.ms) return "";
+      on_gpu += mask.runs * *found.ms / 1e3;
+    }
+    if (on_cpu <= on_gpu) return "";
+    return "all masks together: " + told_cpu(on_cpu, threads) + ", " + in_words(on_gpu) +
+           " on a GPU (by " + told(gpu) + ")";
+  };
+  Machine with_fft = machine;
+  with_fft.fft_missing = [] { return std::string(); };
+  if (why_on(likely_gpu(machine), with_fft).empty() || !has_cuda(machine)) return "";
+  return why_on(gpu_at(ordinal_for(request, machine), machine), machine);
 }
 
 std::vector<int> shared_gpus(const Request& request, const Machine& machine) {

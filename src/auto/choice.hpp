@@ -27,6 +27,7 @@ struct Request {
   int pictures = 1;               ///< of the folder, which share a GPU's start and all cores
   int lane = 0;                   ///< which of those that share the CUDA devices among them
   std::vector<int> ordinals{};    ///< CUDA devices to share, where `device` names none; none = all
+  std::string why{};              ///< why `device`, where the user has not asked for it
 };
 
 struct Choice {
@@ -60,6 +61,18 @@ Wanted wanted_device(const std::string& device, const Machine& machine);
 /// strategy refuses the problem or does not run on the requested device, DeviceError if the device
 /// is missing or too old.
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine);
+
+/// A mask of a filter that has several, and how many pictures of the problem's shape it filters.
+struct MaskJob {
+  Problem problem;
+  int runs = 1;
+};
+
+/// Why a GPU takes less time than the CPU for all masks of a filter together, half a sentence for
+/// -v: a picture goes there once and comes back once, so many bytes each way, and what lies between
+/// two masks stays there. Empty where it does not, or the user named a strategy or a device.
+std::string gpu_pays_for_all(const std::vector<MaskJob>& masks, double bytes_in, double bytes_out,
+                             const Request& request, const Machine& machine);
 
 /// The CUDA devices that the lanes of such requests take in turn. If the request names none, these
 /// are the machine's first device and those of the same model; with other models, a picture's

@@ -40,21 +40,38 @@ Problem likely(Problem problem) {
 Convolver::Convolver(ConvolverOptions options, Machine machine)
     : options_(std::move(options)), machine_(std::move(machine)) {}
 
+Choice Convolver::chosen(const Problem& problem, int runs) const {
+  if (gpu_why_.empty()) return choose(problem, runs, options_.request, machine_);
+  Request request = options_.request;
+  request.device = name_of(DeviceKind::cuda);
+  request.why = gpu_why_;
+  return choose(problem, runs, request, machine_);
+}
+
+bool Convolver::take_gpu(const std::vector<MaskJob>& masks, const Shape& in, const Shape& out) {
+  if (!gpu_why_.empty()) return false;
+  gpu_why_ = gpu_pays_for_all(masks, double(bytes_of(in)), double(bytes_of(out)), options_.request,
+                              machine_);
+  return !gpu_why_.empty();
+}
+
 Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
-  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
-                                  [&](const Prepared& p) { return same(p.problem, problem); });
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const Prepared& p) {
+    return p.on_gpu == !gpu_why_.empty() && same(p.problem, problem);
+  });
   if (found != prepared_.end()) {
     std::rotate(found, found + 1, prepared_.end());
     return prepared_.back();
   }
 
-  const Choice choice = choose(problem, runs, options_.request, machine_);
+  const Choice choice = chosen(problem, runs);
   if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
   if (prepared_.size() == kMaxPlans) prepared_.erase(prepared_.begin());
   PlanOptions how = plan_options(choice, options_);
   how.transforms = transforms_;
   report_.choice = choice;
-  prepared_.push_back({problem, choice, choice.strategy->prepare(problem, choice.device, how)});
+  prepared_.push_back(
+      {problem, !gpu_why_.empty(), choice, choice.strategy->prepare(problem, choice.device, how)});
   return prepared_.back();
 }
 
@@ -78,8 +95,7 @@ Problem Convolver::problem_of(const Shape& in, const Mask& mask, double border_v
 
 std::int64_t Convolver::plan_bytes(const Problem& problem, int runs) {
   // A plan for a GPU keeps its pictures there, and is costly to make.
-  if (choose(likely(problem), runs, options_.request, machine_).device == DeviceKind::cuda)
-    return 0;
+  if (chosen(likely(problem), runs).device == DeviceKind::cuda) return 0;
   return prepared(expected(problem, runs), runs).plan->host_bytes();
 }
 
@@ -87,8 +103,7 @@ Problem Convolver::expected(const Problem& problem, int runs) const {
   const Problem other = likely(problem);
   const bool transforms =
       problem.depth == Depth::f32 &&
-      choose(other, runs, options_.request, machine_)
-              .strategy->family_of(options_.request.tuning) == Family::transform;
+      chosen(other, runs).strategy->family_of(options_.request.tuning) == Family::transform;
   return transforms ? other : problem;
 }
 
@@ -137,7 +152,7 @@ void Convolver::note(const Problem& problem) {
 }
 
 const Choice& Convolver::choice_for(const Problem& problem, int runs) {
-  const Choice choice = choose(likely(problem), runs, options_.request, machine_);
+  const Choice choice = chosen(likely(problem), runs);
   if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
   report_.choice = choice;
   return report_.choice;

@@ -55,6 +55,14 @@ class Convolver {
   /// The choice for `runs` such pictures. It goes into the report. Throws as choose() does.
   const Choice& choice_for(const Problem& problem, int runs);
 
+  /// Has a GPU take all masks of the picture's filter, if together they take less time there: a
+  /// picture of that shape goes there, and one of `out` comes back. Until next_filter(), choices
+  /// are for it then. False where they are not, or were before.
+  bool take_gpu(const std::vector<MaskJob>& masks, const Shape& in, const Shape& out);
+
+  /// Says that a filter begins on a picture.
+  void next_filter() { gpu_why_.clear(); }
+
   /// Filters a picture; alpha as any other channel. `runs` says how many such pictures the job has
   /// in all, for the choice of the device.
   void run(const Problem& problem, int runs, PictureView<const std::byte> in,
@@ -94,6 +102,7 @@ class Convolver {
  private:
   struct Prepared {
     Problem problem;
+    bool on_gpu = false;  ///< by take_gpu()
     Choice choice;
     std::unique_ptr<Plan> plan;
   };
@@ -105,6 +114,8 @@ class Convolver {
     ResidentPlan made{};
   };
 
+  Choice chosen(const Problem& problem, int runs) const;
+
   /// The problem, with a likely contrast if it would be transformed then.
   Problem expected(const Problem& problem, int runs) const;
 
@@ -114,6 +125,7 @@ class Convolver {
 
   ConvolverOptions options_;
   Machine machine_;
+  std::string gpu_why_{};           ///< why a GPU takes all masks; empty where each is weighed
   std::vector<Prepared> prepared_;  ///< the latest used last
   Joint joint_{};
   std::shared_ptr<SharedTransforms> transforms_;

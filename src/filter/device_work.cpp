@@ -63,11 +63,18 @@ std::unique_ptr<Work> by_device_plan(std::unique_ptr<Work> work, const Filter& f
   const std::vector<const MaskWork*> masks = work->mask_works();
   if (work->in.depth != Depth::u8 || place.picture_depth != Depth::u8 || place.unit != 1 ||
       (work->in.channels != 1 && work->in.channels != 3) || place.keeps_channels ||
-      !filter.resident_refuses().empty() || masks.empty() ||
-      !std::ranges::all_of(masks, [&](const MaskWork* mask) {
-        return is_for_device(mask->choice(), masks[0]->choice());
-      }))
+      !filter.resident_refuses().empty() || masks.empty())
     return work;
+  const auto is_for_one = [&](const MaskWork* mask) {
+    return is_for_device(mask->choice(), masks[0]->choice());
+  };
+  if (!std::ranges::all_of(masks, is_for_one)) {
+    // Each was weighed as if its floats went to the GPU and back for it alone.
+    std::vector<MaskJob> jobs;
+    for (const MaskWork* mask : masks) jobs.push_back(mask->job());
+    return place.convolver.take_gpu(jobs, work->in, work->out) ? filter.begin(work->in, place)
+                                                               : std::move(work);
+  }
   return std::make_unique<DeviceWork>(std::move(work), filter.shared_from_this(), place);
 }
 

@@ -305,7 +305,8 @@ class EdgeWork final : public Work {
     for (const Mask& mask : edges.masks) {
       const Problem problem =
           convolver_.problem_of({in.width, in.height, 1, Depth::f32}, mask, place.border_value);
-      masks_.emplace_back(problem, 1, 0, planes() * int(edges.masks.size()), place);
+      const int masks = int(edges.masks.size());
+      masks_.emplace_back(problem, 1, 0, planes() * masks, place, masks);
       if (masks_.back().is_whole()) why_whole = masks_.back().why_whole;
     }
     for (MaskWork& mask : masks_) {

@@ -53,6 +53,7 @@ ResidentPlan Filter::resident(const Shape& in, Convolver& convolver) const {
 std::unique_ptr<Work> begin(const Filter& filter, const Shape& in, Convolver& convolver,
                             const Metadata* metadata) {
   convolver.check_border_value(in.depth);
+  convolver.next_filter();
   return filter.begin(in, {convolver, convolver.options().border_value, 1, in.depth, metadata});
 }
 

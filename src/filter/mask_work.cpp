@@ -32,13 +32,14 @@ class MaskWork::WholeWorker final : public Worker {
 };
 
 MaskWork::MaskWork(const Problem& whole, int channels, double border_alpha, int runs,
-                   const Place& place)
+                   const Place& place, int sharers)
     : Work(whole, place.why_whole),
       convolver_(place.convolver),
       whole_(whole),
       channels_(channels),
       border_alpha_(border_alpha),
-      runs_(runs) {
+      runs_(runs),
+      sharers_(sharers) {
   if (const std::string refusal = mode_refuses(whole); !refusal.empty())
     throw UsageError("mask " + in_quotes(whole.mask.name) + ": " + refusal);
   // Integers stay within their range. Floats may be anything.

@@ -16,8 +16,10 @@ class MaskWork final : public Work {
  public:
   /// `channels` of a band are filtered at once; a whole picture has those of the problem. Where
   /// there are 4, the fourth is `border_alpha` in ghost cells. `runs` such pictures there are in
-  /// all, for the choice of the device. Throws UsageError and DeviceError as choose() does.
-  MaskWork(const Problem& whole, int channels, double border_alpha, int runs, const Place& place);
+  /// all, for the choice of the device, which so many masks share. Throws UsageError and
+  /// DeviceError as choose() does.
+  MaskWork(const Problem& whole, int channels, double border_alpha, int runs, const Place& place,
+           int sharers = 1);
 
   Needs needs(int rows) const override;
   std::unique_ptr<Worker> make_worker() const override;
@@ -32,6 +34,9 @@ class MaskWork final : public Work {
   const Problem& problem() const { return whole_; }
   const Choice& choice() const { return choice_; }
 
+  /// What it filters of one picture.
+  MaskJob job() const { return {whole_, runs_ / sharers_}; }
+
  private:
   class WholeWorker;
 
@@ -39,7 +44,7 @@ class MaskWork final : public Work {
   Problem whole_;
   int channels_;
   double border_alpha_;
-  int runs_;
+  int runs_, sharers_;
   Choice choice_;
 };
 

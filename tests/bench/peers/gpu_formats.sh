@@ -5,7 +5,8 @@
 #
 #   tests/bench/peers/gpu_formats.sh [ROUNDS] [FORMAT...]     by default 3, and png tif webp jpg; jpg goes through the GPU's codec,
 #                                                             too. CONVFILT names the program; PHOTOGRAPHS the photographs, in
-#                                                             1632x1224/
+#                                                             1632x1224/; COUNT how many files are few, by default 400;
+#                                                             FILTER a part of the words of those filters that are to run
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -54,6 +55,7 @@ for format in "${formats[@]}"; do
     [ $i -ge $count ] || ln "$file" "$format/$i.$format"
   done
   for words in "${filters[@]}"; do
+    [[ $words == *"${FILTER:-}"* ]] || continue
     cores=$(steady "$format" "$words" --device cpu --codec cpu)
     gpu=$(steady "$format" "$words" --device cuda --codec cpu)
     auto=$(steady "$format" "$words" --codec cpu)

@@ -201,6 +201,40 @@ TEST_CASE("pictures of a folder share a GPU's start, the cores and the GPUs") {
   CHECK(gpu_of(request, two.machine) == std::nullopt);
 }
 
+TEST_CASE("masks of one filter are weighed together, since their floats stay on the GPU") {
+  Invented one(1);
+  const Problem step = problem_of(1500, wide_box(), Depth::f32);
+  Request request;
+  request.pictures = 1000;
+  const double bytes = 1500.0 * 1500;
+  const auto pays = [&](int steps, double in, double out) {
+    return gpu_pays_for_all(std::vector<MaskJob>(std::size_t(steps), {step, 1}), in, out, request,
+                            one.machine);
+  };
+  // Each alone would move floats, four bytes a sample each way.
+  CHECK(choose(step, 1, request, one.machine).device == DeviceKind::cpu);
+  CHECK(pays(1, 4 * bytes, 4 * bytes) == "");
+  CHECK(has(pays(2, bytes, bytes), "all masks together: estimated "));
+  CHECK(has(pays(2, bytes, bytes), " on 8 CPU threads, "));
+  CHECK(has(pays(2, bytes, bytes), " on a GPU (by the shipped profile of "));
+  request.why = pays(2, bytes, bytes);
+  request.device = "cuda";
+  CHECK(has(choose(step, 1, request, one.machine).why, "; all masks together: "));
+  // Who names a device or a strategy gets it, and one picture does not repay a start.
+  CHECK(pays(2, bytes, bytes) == "");
+  request = {};
+  CHECK(pays(2, bytes, bytes) == "");
+  request.pictures = 1000;
+  request.strategy = "separable";
+  CHECK(pays(2, bytes, bytes) == "");
+  request.strategy = "auto";
+  one.asked = 0;
+  CHECK(pays(1, 4 * bytes, 4 * bytes) == "");
+  CHECK(one.asked == 0);
+  one.cuda.devices.clear();
+  CHECK(pays(2, bytes, bytes) == "");
+}
+
 TEST_CASE("a GPU pays for much work, never for a small picture or a copy") {
   const Invented one(1);
   const auto takes_gpu = [&](const Problem& problem) {

@@ -11,11 +11,13 @@
 
 #include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
+#include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/shapes.hpp"
 #include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
+#include "tests/support/profiles.hpp"
 
 using namespace convfilt;
 using namespace convfilt::image_tests;
@@ -270,6 +272,46 @@ TEST_CASE("transforms of one step's picture are not taken for another's") {
               [&](int x, int y, int c) { put(in, x, y, c, 128 + int(sample(in, x, y, c)) / 2); });
   const Image all = filtered(floats_of(in), *chain(steps), convolver);
   CHECK(same(all, filtered(filtered(floats_of(in), *steps[0], convolver), *steps[1], other)));
+}
+
+TEST_CASE("a GPU takes a chain whose steps pay there only together") {
+  const auto never_run = [](const Problem&, const PlanOptions&) -> std::unique_ptr<Plan> {
+    return nullptr;
+  };
+  static const Strategy separable{
+      .name = "separable",
+      .summary = "",
+      .family = Family::separable,
+      .refuses = [](const Problem&, const Tuning&) { return std::string(); },
+      .prepare_cpu = never_run,
+      .prepare_cuda = never_run,
+      .spatial_family = Family::separable};
+  static const Strategy* const all[] = {&separable};
+  static const CudaDevices one{{{0, "invented", 9, 0, 100, 1}}, ""};
+  const Machine machine{all,
+                        8,
+                        true,
+                        []() -> const CudaDevices& { return one; },
+                        [] { return std::string(); },
+                        test::shipped_profiles};
+  ConvolverOptions options;
+  options.request.pictures = 1000;
+  Convolver convolver(options, machine);
+  const FilterPtr box =
+      mask_filter(make_mask("box", 41, 41, std::vector<double>(std::size_t(41) * 41, 1), 41 * 41));
+  const auto device = [&](const Filter& filter, const Shape& in) {
+    begin(filter, in, convolver);
+    return convolver.report().choice.device;
+  };
+  const FilterPtr twice = chain({box, box});
+  for (int i = 0; i < 2; ++i) {
+    CHECK(device(*twice, {1600, 1200, 3}) == DeviceKind::cuda);
+    CHECK(convolver.report().choice.why.find("all masks together") != std::string::npos);
+    // Floats go there and back for each step, as do the samples of one step alone.
+    CHECK(device(*twice, {1600, 1200, 3, Depth::f32}) == DeviceKind::cpu);
+    CHECK(device(*twice, {1600, 1200, 4}) == DeviceKind::cpu);
+    CHECK(device(*box, {1600, 1200, 3}) == DeviceKind::cpu);
+  }
 }
 
 TEST_CASE("a chain of one step is that step, and of none there is no chain") {
