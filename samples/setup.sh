@@ -79,7 +79,7 @@ fi
 # package index into the build folder.
 if ${CONVFILT_MODULE_PYTHON:-false}; then
   venv=$PWD/$build/venv
-  if "$venv/bin/python" -c 'import nanobind, numpy' 2>/dev/null || { python3 -m venv "$venv" && "$venv/bin/pip" install -q nanobind numpy; } >"$build/pip.log" 2>&1; then
+  if "$venv/bin/python" -c 'import nanobind, numpy, PIL' 2>/dev/null || { python3 -m venv "$venv" && "$venv/bin/pip" install -q nanobind numpy pillow; } >"$build/pip.log" 2>&1; then
     settings+=("-DPython_EXECUTABLE=$venv/bin/python")
   else
     echo "nanobind could not be installed (log: $build/pip.log): the Python module is not built" >&2

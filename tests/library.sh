@@ -146,11 +146,14 @@ for header in "$work"/moved/include/convfilt/*.hpp; do
   "$compiler" -std=c++20 -fsyntax-only -x c++ -I "$work/moved/include" "$header" 2>"$work/log" || said "$(basename "$header") does not compile by itself"
   ! grep -n '#include "\(kernels\|src\)/' "$header" || fail "$(basename "$header") includes what is not installed"
 done
-# The C interface: C11 and C++17 without a warning; every function, from several threads.
+# The C interface, found by pkg-config: C11 and C++17 without a warning; every function, from several threads.
+flags=$(PKG_CONFIG_PATH=$folder/pkgconfig pkg-config --cflags --libs convfilt) || fail "pkg-config does not know convfilt"
+[ "$(PKG_CONFIG_PATH=$folder/pkgconfig pkg-config --modversion convfilt)" = "$(sed -n 's/^project(convfilt VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")" ] ||
+  fail "pkg-config has another version"
 for how in "-x c -std=c11 -D_POSIX_C_SOURCE=200809L" "-x c++ -std=c++17"; do
   # shellcheck disable=SC2086  # words
-  "$compiler" $how -Wall -Wextra -pedantic -Werror $sanitize -I "$work/moved/include" "$source/tests/library/every_function.c" -x none \
-    "$folder/libconvfilt.so" -Wl,-rpath,"$folder" -pthread -lm -o "$work/every_function" 2>"$work/log" || said "convfilt.h does not compile with $how"
+  "$compiler" $how -Wall -Wextra -pedantic -Werror $sanitize "$source/tests/library/every_function.c" -x none $flags \
+    -Wl,-rpath,"$folder" -pthread -lm -o "$work/every_function" 2>"$work/log" || said "convfilt.h does not compile with $how"
   "$work/every_function" >"$work/said" || fail "the C interface: see above ($how)"
 done
 # What the compiler makes of a public struct by itself may be there, too, where it is not inlined.
@@ -161,83 +164,3 @@ foreign=$(grep -vE "^$promised|^(typeinfo|typeinfo name|vtable) for convfilt::(D
 # The C interface keeps what this version has: src/library/symbols.txt is added to, and nothing in it goes.
 diff "$source/src/library/symbols.txt" <(nm -D --defined-only "$library" | awk '$3 ~ /^convfilt_/ { print $3 }' | sort) ||
   fail "the C interface is not what src/library/symbols.txt says"
-
-# The C interface from C11, found by pkg-config, and its header from C++17.
-cat >"$work/all.c" <<'END'
-#include <convfilt.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failures = 0;
-static void expect(int holds, const char *what) {
-  if (!holds) failures++, printf("not so: %s (%s)\n", what, convfilt_error());
-}
-static void refused(convfilt_status status, convfilt_status wanted, const char *words) {
-  expect(status == wanted && strstr(convfilt_error(), words) != NULL, words);
-}
-
-int main(void) {
-  unsigned char in[20], out[20], turned[20];
-  const double weights[] = {1, 2, 3};
-  convfilt_mask *mask = NULL, *text = NULL, *named = NULL, *flipped = NULL, *none = NULL;
-  convfilt_filter *filter = NULL, *chain = NULL, *no_filter = NULL;
-  convfilt_plan *plan = NULL, *no_plan = NULL;
-  convfilt_shape shape = {5, 4, 1, CONVFILT_U8}, result, odd = {5, 4, 2, CONVFILT_U8};
-  convfilt_pixels from = {in, 5, 1, 1}, to = {out, 5, 1, 1}, back = {turned + 19, -5, -1, 1};
-  int width = 0, height = 0;
-  expect(strcmp(convfilt_version(), "@VERSION@") == 0, "version");
-  expect(convfilt_mask_from_array(weights, 3, 1, 6, &mask) == CONVFILT_OK, "array");
-  expect(convfilt_mask_from_text("scale: 6\n1 2 3\n", &text) == CONVFILT_OK, "text");
-  expect(convfilt_mask_from_file("emboss3", &named) == CONVFILT_OK, "file");
-  expect(convfilt_mask_flipped(mask, &flipped) == CONVFILT_OK, "flipped");
-  convfilt_mask_size(mask, &width, &height);
-  expect(width == 3 && height == 1, "size");
-  expect(fabs(convfilt_mask_weight(mask, 2, 0) - 0.5) < 1e-9 && fabs(convfilt_mask_weight(flipped, 0, 0) - 0.5) < 1e-9, "weight");
-  expect(convfilt_mask_weight(mask, 3, 0) == 0, "no weight");
-  refused(convfilt_mask_from_text("1 a", &none), CONVFILT_IO, "is not a number");
-  refused(convfilt_mask_from_file("no-such-mask", &none), CONVFILT_USAGE, "neither a file nor a mask's name");
-  refused(convfilt_mask_from_array(weights, 3, 1, 0, &none), CONVFILT_USAGE, "divisor");
-  refused(convfilt_mask_from_array(weights, 0, 1, 1, &none), CONVFILT_USAGE, "give sides");
-  refused(convfilt_mask_from_text(NULL, &none), CONVFILT_USAGE, "null");
-  expect(none == NULL, "nothing is made of what is refused");
-
-  expect(convfilt_filter_from_mask(mask, &filter) == CONVFILT_OK, "filter");
-  expect(convfilt_filter_set(filter, "border", "constant") == CONVFILT_OK, "border");
-  expect(convfilt_filter_set(filter, "border-value", "9") == CONVFILT_OK, "border value");
-  refused(convfilt_filter_set(filter, "border", "wrp"), CONVFILT_USAGE, "did you mean 'wrap'");
-  refused(convfilt_filter_set(filter, "bordr", "wrap"), CONVFILT_USAGE, "did you mean 'border'");
-  refused(convfilt_filter_from_recipe("blur | edgee", &no_filter), CONVFILT_USAGE, "did you mean 'edge'");
-  expect(strstr(convfilt_filter_text(filter), "border constant 9") != NULL, "text");
-  expect(convfilt_filter_from_recipe("blur | edge --thin", &chain) == CONVFILT_OK, "recipe");
-  refused(convfilt_plan_make(filter, &odd, &no_plan), CONVFILT_USAGE, "1, 3 or 4 channels");
-  if (convfilt_gpus() == 0) expect(convfilt_plan_make_on_gpu(filter, &shape, 0, &no_plan) == CONVFILT_DEVICE, "no GPU");
-  expect(no_plan == NULL, "no plan");
-  expect(convfilt_plan_make(filter, &shape, &plan) == CONVFILT_OK, "plan");
-  convfilt_plan_result(plan, &result);
-  expect(result.width == 5 && result.height == 4 && result.channels == 1 && result.depth == CONVFILT_U8, "result");
-  expect(strstr(convfilt_plan_text(plan), " on cpu") != NULL, "plan's text");
-  memset(in, 60, sizeof in);
-  expect(convfilt_plan_run(plan, &from, &to) == CONVFILT_OK, "run");
-  expect(out[0] == 52 && out[2] == 60 && out[4] == 34, "samples");
-  expect(convfilt_plan_run(plan, &from, &back) == CONVFILT_OK && turned[19] == 52 && turned[15] == 34, "strides");
-  refused(convfilt_plan_run(plan, &from, NULL), CONVFILT_USAGE, "null");
-  expect(strcmp(convfilt_strategy(0), "auto") == 0 && convfilt_strategy(-1) == NULL && convfilt_strategy(1000) == NULL, "strategies");
-  expect(*convfilt_strategy_refuses("basic", filter, &shape, "emulator") == 0, "taken");
-  expect(strstr(convfilt_strategy_refuses("basic", filter, &shape, "cpu"), "does not run on") != NULL, "refused");
-  convfilt_plan_free(plan), convfilt_plan_free(NULL);
-  convfilt_filter_free(filter), convfilt_filter_free(chain), convfilt_filter_free(NULL);
-  convfilt_mask_free(mask), convfilt_mask_free(text), convfilt_mask_free(named), convfilt_mask_free(flipped), convfilt_mask_free(NULL);
-  if (failures == 0) puts("all good");
-  return failures != 0;
-}
-END
-sed -i "s/@VERSION@/$(sed -n 's/^project(convfilt VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")/" "$work/all.c"
-c_compiler=$(command -v gcc || command -v clang || command -v cc)
-flags=$(PKG_CONFIG_PATH=$folder/pkgconfig pkg-config --cflags --libs convfilt) || fail "pkg-config does not know convfilt"
-# shellcheck disable=SC2086  # words
-"$c_compiler" $sanitize -std=c11 -Wall -Wextra -pedantic -Werror "$work/all.c" -o "$work/all_c" $flags -lm -Wl,-rpath,"$folder" 2>"$work/log" ||
-  said "a program in C does not build"
-"$work/all_c" || fail "see above"
-echo '#include <convfilt.h>' >"$work/header.cpp"
-"$compiler" -std=c++17 -Wall -Wextra -pedantic -Werror -fsyntax-only -I "$work/moved/include" "$work/header.cpp" 2>"$work/log" || said "convfilt.h is no C++17"

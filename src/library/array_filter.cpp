@@ -198,8 +198,14 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
 void ArrayFilter::run_on_gpu(ArrayView<const std::byte> in, ArrayView<std::byte> out,
                              void* stream) {
   if (!resident_.plan) throw UsageError("the plan is for host memory; make one for the GPU");
-  if (!is_plain(in, in_, false) || !is_plain(out, out_, false))
-    throw UsageError("on a GPU, pixels and channels lie side by side; copy the picture first");
+  const auto lies_well = [](const auto& array, const Shape& shape) {
+    const auto row = std::ptrdiff_t(bytes_of({shape.width, 1, shape.channels, shape.depth}));
+    return is_plain(array, shape, false) && (array.row >= row || shape.height == 1);
+  };
+  if (!lies_well(in, in_) || !lies_well(out, out_))
+    throw UsageError(
+        "on a GPU, pixels and channels lie side by side, and rows one behind the other; copy the "
+        "picture first");
   resident_.plan->run_resident(plain_view(in, in_), plain_view(out, out_), stream);
 }
 

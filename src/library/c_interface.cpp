@@ -71,18 +71,22 @@ convfilt_status status_of(const Body& body) noexcept {
   }
 }
 
-/// A text for the caller, which lives until the thread's next call of the same function.
-template <class Body>
-const char* text_of(std::string& kept, const Body& body) noexcept {
-  if (status_of([&] { kept = body(); }) != CONVFILT_OK) return latest_error.c_str();
-  return kept.c_str();
-}
-
 void require_pointers(std::initializer_list<const void*> pointers) {
   require(std::ranges::count(pointers, nullptr) == 0, "an argument is null; give a pointer");
 }
 
 /// Options of the command line that hold for arrays, too.
+const Words kOptions = {"border", "border-value", "mode",   "strategy", "device", "threads",
+                        "linear", "luma",         "output", "depth",    "order"};
+
+/// Those, and the settings of strategies, as a recipe's step might have them by mistake.
+Words for_all_steps() {
+  Words all;
+  for (const std::string& name : kOptions) all.push_back("--" + name);
+  for (const Setting each : kSettings) all.push_back("--" + std::string(info_of(each).name));
+  return all;
+}
+
 void set_option(convfilt_filter& filter, const std::string& name, const std::string& value) {
   const std::string option = "--" + name;
   ConvolverOptions& how = filter.how;
@@ -91,18 +95,13 @@ void set_option(convfilt_filter& filter, const std::string& name, const std::str
   const Choices<Negative> negatives = {
       {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
   const Machine machine = this_machine();
-  Words known = {"border", "border-value", "mode",   "strategy", "device", "threads",
-                 "linear", "luma",         "output", "depth",    "order"};
   if (name == "border") {
     how.border = meaning_of(option, value, choices_of(kBorders));
   } else if (name == "border-value") {
     how.border_value =
         number_in<double>(option, value, {.least = std::numeric_limits<double>::lowest()});
-    if (!filter.options.contains("--border")) how.border = Border::constant;
   } else if (name == "mode") {
     how.mode = meaning_of(option, value, choices_of(kModes));
-    if (how.mode == Mode::full && !filter.options.contains("--border"))
-      how.border = Border::constant;
   } else if (name == "strategy" || name == "device") {
     Request request = how.request;
     (name == "strategy" ? request.strategy : request.device) = value;
@@ -126,6 +125,7 @@ void set_option(convfilt_filter& filter, const std::string& name, const std::str
     const auto setting = std::ranges::find(
         kSettings, name, [](Setting each) { return std::string(info_of(each).name); });
     if (setting == std::end(kSettings)) {
+      Words known = kOptions;
       for (const Setting each : kSettings) known.emplace_back(info_of(each).name);
       require_choice("option", name, known);
     }
@@ -137,18 +137,24 @@ void set_option(convfilt_filter& filter, const std::string& name, const std::str
   filter.options[option] = value;
 }
 
-/// The filter with the options that it was given.
+/// The options, with the border that they mean where none is named.
+ConvolverOptions options_of(const convfilt_filter& filter) {
+  ConvolverOptions how = filter.how;
+  const bool has_value = filter.options.contains("--border-value");
+  if (!filter.options.contains("--border") && (has_value || how.mode == Mode::full))
+    how.border = Border::constant;
+  require(how.mode != Mode::full || (how.border == Border::constant && how.border_value == 0),
+          "mode full: outside the picture all is 0; leave out border and border-value");
+  require(!has_value || how.border == Border::constant,
+          "border-value: only border constant has one; leave out one of the two");
+  require(how.mode == Mode::same || !filter.mapping.luma,
+          "luma: the result has the picture's size then; leave out mode");
+  return how;
+}
+
 FilterPtr made(const convfilt_filter& filter) {
-  const ConvolverOptions& how = filter.how;
-  if (how.mode == Mode::full)
-    require(how.border == Border::constant && how.border_value == 0,
-            "mode full: outside the picture all is 0; leave out border and border-value");
-  if (filter.options.contains("--border-value"))
-    require(how.border == Border::constant,
-            "border-value: only border constant has one; leave out one of the two");
-  if (how.mode != Mode::same)
-    require(!filter.mapping.luma, "luma: the result has the picture's size then; leave out mode");
-  return filter.filter ? filter.filter : read_recipe(filter.recipe, filter.options).filter;
+  return filter.filter ? filter.filter
+                       : read_recipe(filter.recipe, filter.options, for_all_steps()).filter;
 }
 
 Shape shape_of(const convfilt_shape& shape) {
@@ -162,7 +168,7 @@ convfilt_status make(const convfilt_filter* filter, const convfilt_shape* shape,
                      std::optional<int> gpu, convfilt_plan** plan) {
   return status_of([&] {
     require_pointers({filter, shape, plan});
-    ConvolverOptions how = filter->how;
+    ConvolverOptions how = options_of(*filter);
     if (gpu) {
       require(*gpu >= 0, "a GPU's number is 0 or more");
       how.request.device = "cuda:" + std::to_string(*gpu);
@@ -235,11 +241,12 @@ convfilt_status convfilt_mask_normalized(const convfilt_mask* mask, convfilt_mas
 }
 
 void convfilt_mask_size(const convfilt_mask* mask, int* width, int* height) {
-  *width = mask->mask.width;
-  *height = mask->mask.height;
+  if (width) *width = mask ? mask->mask.width : 0;
+  if (height) *height = mask ? mask->mask.height : 0;
 }
 
 double convfilt_mask_weight(const convfilt_mask* mask, int x, int y) {
+  if (!mask) return 0;
   const Mask& of = mask->mask;
   return x >= 0 && x < of.width && y >= 0 && y < of.height ? of.weight(x, y) / of.divisor : 0;
 }
@@ -251,7 +258,7 @@ void convfilt_mask_free(convfilt_mask* mask) {
 convfilt_status convfilt_filter_from_recipe(const char* recipe, convfilt_filter** filter) {
   return status_of([&] {
     require_pointers({recipe, filter});
-    read_recipe(recipe, {});  // reports mistakes now
+    read_recipe(recipe, {}, for_all_steps());  // reports mistakes now
     *filter = new convfilt_filter{nullptr, recipe};
   });
 }
@@ -272,10 +279,11 @@ convfilt_status convfilt_filter_set(convfilt_filter* filter, const char* name, c
 
 const char* convfilt_filter_text(const convfilt_filter* filter) {
   thread_local std::string kept;
-  return text_of(kept, [&] {
+  const convfilt_status status = status_of([&] {
     require_pointers({filter});
-    return describe(*mapped(made(*filter), filter->mapping), filter->how);
+    kept = describe(*mapped(made(*filter), filter->mapping), options_of(*filter));
   });
+  return status == CONVFILT_OK ? kept.c_str() : nullptr;
 }
 
 void convfilt_filter_free(convfilt_filter* filter) {
@@ -294,12 +302,13 @@ convfilt_status convfilt_plan_make_on_gpu(const convfilt_filter* filter,
 }
 
 void convfilt_plan_result(const convfilt_plan* plan, convfilt_shape* shape) {
+  if (!plan || !shape) return;
   const Shape& result = plan->filter.result();
   *shape = {result.width, result.height, result.channels, convfilt_depth(result.depth)};
 }
 
 const char* convfilt_plan_text(const convfilt_plan* plan) {
-  return plan->filter.text().c_str();
+  return plan ? plan->filter.text().c_str() : "";
 }
 
 convfilt_status convfilt_plan_run(convfilt_plan* plan, const convfilt_pixels* in,
@@ -323,33 +332,27 @@ void convfilt_plan_free(convfilt_plan* plan) {
 }
 
 const char* convfilt_strategy(int number) {
-  static const Words names = strategy_names(this_machine());
-  return number >= 0 && number < int(names.size()) ? names[std::size_t(number)].c_str() : nullptr;
+  const auto& strategies = this_machine().strategies;
+  if (number == 0) return "auto";
+  return number > 0 && std::size_t(number) <= strategies.size()
+             ? strategies[std::size_t(number) - 1]->name.data()
+             : nullptr;
 }
 
 const char* convfilt_strategy_refuses(const char* strategy, const convfilt_filter* filter,
                                       const convfilt_shape* shape, const char* device) {
   thread_local std::string kept;
-  return text_of(kept, [&]() -> std::string {
+  const convfilt_status status = status_of([&] {
     require_pointers({strategy, filter, shape, device});
-    ConvolverOptions how = filter->how;
-    Request& request = how.request;
-    request.strategy = strategy;
-    request.device = device;
-    const Machine machine = this_machine();
-    check_names(request, machine);
-    const FilterPtr of = made(*filter);
-    const Shape in = shape_of(*shape);
-    if (request.device == "cpu" || request.device == "emulator") {
-      // The filter asks about the samples that its masks meet, such as the floats of edges.
-      ArrayFilter(of, filter->mapping, in, how, filter->order, std::nullopt);
-      return "";
-    }
-    const Convolver convolver(how);
-    for (const Mask& mask : of->masks())
-      choose(convolver.problem_of(in, mask, how.border_value), 1, request, machine);  // throws
-    return "";
+    ConvolverOptions how = options_of(*filter);
+    how.request.strategy = strategy;
+    how.request.device = device;
+    check_names(how.request, this_machine());
+    ArrayFilter(made(*filter), filter->mapping, shape_of(*shape), how, filter->order, std::nullopt);
   });
+  if (status == CONVFILT_OK) return "";
+  kept.swap(latest_error);  // the text, not the error of a call, which this was none of
+  return kept.c_str();
 }
 
 int convfilt_gpus() {

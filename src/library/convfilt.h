@@ -83,7 +83,8 @@ convfilt_status convfilt_filter_from_mask(const convfilt_mask *mask, convfilt_fi
  * these: order is rgb (by default) or bgr, the order in which colours lie in memory. */
 convfilt_status convfilt_filter_set(convfilt_filter *filter, const char *name, const char *value);
 
-/* The filter with everything that decides a byte of its results, in one line. */
+/* The filter with everything that decides a byte of its results, in one line; null where its options
+ * contradict each other, as convfilt_error() says. */
 const char *convfilt_filter_text(const convfilt_filter *filter);
 void convfilt_filter_free(convfilt_filter *filter); /* null is allowed */
 
@@ -131,7 +132,7 @@ convfilt_status convfilt_plan_run(convfilt_plan *plan, const convfilt_pixels *in
                                   const convfilt_pixels *out);
 
 /* Filters a picture in the memory of the plan's CUDA device, in a cudaStream_t of that device (null:
- * the legacy default stream). Channels and pixels lie side by side; rows may lie apart. The call
+ * the legacy default stream). Channels and pixels lie side by side, and rows one behind the other, with or without gaps. The call
  * does not wait for the GPU; the work is queued behind what the stream has, and what the stream is
  * given later waits for it. The pictures must outlive the work; convfilt_plan_free() waits for it. */
 convfilt_status convfilt_plan_run_on_gpu(convfilt_plan *plan, const convfilt_pixels *in,
@@ -144,8 +145,8 @@ void convfilt_plan_free(convfilt_plan *plan); /* null is allowed */
 /* The names that the option `strategy` takes, by number; null from the count on. Valid for ever. */
 const char *convfilt_strategy(int number);
 
-/* Why the strategy does not take such a filter and shape on a device (cpu, emulator, cuda); empty
- * where it does. For a filter of several masks, the first reason. */
+/* Why the strategy does not take such a filter and shape on a device (auto, cpu, emulator, cuda);
+ * empty where it does. It leaves no convfilt_error(). */
 const char *convfilt_strategy_refuses(const char *strategy, const convfilt_filter *filter,
                                       const convfilt_shape *shape, const char *device);
 

@@ -128,7 +128,8 @@ class Mask {
 class Filter {
  public:
   Filter(const std::string& recipe) {
-    check(convfilt_filter_from_recipe(c_text(recipe), &filter_));
+    check(without_gil(
+        [&, text = c_text(recipe)] { return convfilt_filter_from_recipe(text, &filter_); }));
   }
   Filter(const Mask& mask) { check(convfilt_filter_from_mask(mask.get(), &filter_)); }
   Filter(const Filter&) = delete;
@@ -137,7 +138,6 @@ class Filter {
   void set(const std::string& name, const std::string& value) {
     check(convfilt_filter_set(filter_, c_text(name), c_text(value)));
   }
-  std::string text() const { return convfilt_filter_text(filter_); }
   std::string refusal(const std::string& strategy, const ShapeTuple& shape,
                       const std::string& device) const {
     const convfilt_shape of = shape_of(shape);
@@ -160,7 +160,13 @@ class Plan {
     }));
   }
   Plan(const Plan&) = delete;
-  ~Plan() { convfilt_plan_free(plan_); }
+  ~Plan() {
+    // A plan on a GPU waits for its work, which may wait for Python.
+    without_gil([&] {
+      convfilt_plan_free(plan_);
+      return CONVFILT_OK;
+    });
+  }
 
   ShapeTuple result() const {
     convfilt_shape shape;
@@ -276,7 +282,14 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // daemon threads may still hold plans when the interpreter ends
   nb::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
   module.def("version", &convfilt_version);
-  module.def("gpus", &convfilt_gpus);
+  module.def("gpus", [] {
+    int gpus = 0;
+    without_gil([&] {
+      gpus = convfilt_gpus();
+      return CONVFILT_OK;
+    });
+    return gpus;
+  });
   module.def("empty", &empty);
   module.def("describe", &describe<nb::ndarray<nb::ro>>);
   module.def("describe_writable", &describe<nb::ndarray<>>);
@@ -298,7 +311,6 @@ NB_MODULE(_core, module) {
       .def(nb::init<const std::string&>())
       .def(nb::init<const Mask&>())
       .def("set", &Filter::set)
-      .def("text", &Filter::text)
       .def("refusal", &Filter::refusal);
   nb::class_<Plan>(module, "Plan")
       .def(nb::init<const Filter&, const ShapeTuple&, int>())

@@ -72,6 +72,11 @@ static void masks(void) {
   REFUSED(convfilt_mask_normalized(mask, NULL), CONVFILT_USAGE, "null");
   convfilt_mask_free(mask);
   convfilt_mask_free(NULL);
+  convfilt_mask_size(mask, NULL, NULL);
+  convfilt_mask_size(NULL, &width, &height);
+  REQUIRE(width == 0 && height == 0 && convfilt_mask_weight(NULL, 0, 0) == 0);
+  convfilt_plan_result(NULL, NULL);
+  REQUIRE(*convfilt_plan_text(NULL) == '\0');
 
   REQUIRE(convfilt_mask_from_text("scale: 4\n1 2 1\n", &mask) == CONVFILT_OK);
   REQUIRE(convfilt_mask_weight(mask, 1, 0) == 0.5);
@@ -137,7 +142,22 @@ static void filters(void) {
     REQUIRE(strcmp(before, convfilt_filter_text(filter)) != 0);
     free(before);
   }
-  REQUIRE(strstr(convfilt_filter_text(NULL), "null") != NULL);
+  REQUIRE(convfilt_filter_text(NULL) == NULL && strstr(convfilt_error(), "null") != NULL);
+  {
+    /* Options hold in any order, and only as long as they are given. */
+    convfilt_filter *other = NULL;
+    REQUIRE(convfilt_filter_from_recipe("blur", &other) == CONVFILT_OK);
+    REQUIRE(convfilt_filter_set(other, "mode", "full") == CONVFILT_OK);
+    REQUIRE(strstr(convfilt_filter_text(other), "border constant 0, mode full") != NULL);
+    REQUIRE(convfilt_filter_set(other, "mode", "same") == CONVFILT_OK);
+    REQUIRE(strstr(convfilt_filter_text(other), "border replicate, mode same") != NULL);
+    REQUIRE(convfilt_filter_set(other, "border", "wrap") == CONVFILT_OK);
+    REQUIRE(convfilt_filter_set(other, "border-value", "3") == CONVFILT_OK);
+    REQUIRE(convfilt_filter_text(other) == NULL && strstr(convfilt_error(), "border-value") != NULL);
+    convfilt_filter_free(other);
+    other = NULL;
+    REFUSED(convfilt_filter_from_recipe("blur --border wrap", &other), CONVFILT_USAGE, "for all steps");
+  }
 
   /* Every name is one that the option takes, and a refusal gives its reason. */
   {

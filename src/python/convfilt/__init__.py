@@ -30,6 +30,7 @@ message says what is wrong and what is allowed.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
@@ -174,7 +175,7 @@ def _recipe(step: str, arguments: dict[str, Any]) -> str:
     return step
 
 
-_FILTERS = ("blur", "sharpen", "edge", "apply")
+_FILTER = re.compile(r"[ \t\n]*(blur|sharpen|edge|apply)([ \t\n|]|\Z)")  #: how a recipe begins, and no file's name
 _WORDS = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s|'"])+""")
 
 
@@ -182,7 +183,7 @@ def _reads_files(what: Any) -> bool:
     """Whether a recipe is a file, or may name one, which can change between two calls."""
     if not isinstance(what, str):
         return False
-    if not what.startswith(_FILTERS):
+    if not _FILTER.match(what):
         return True
     if "apply" not in what:
         return False
@@ -194,6 +195,7 @@ class _Plans:
     """Plans that are not in use, by what they are for; the latest used are kept."""
 
     MOST = 8
+    MOST_SAMPLES = 1 << 26  #: of the pictures that the plans are for, since memory grows with these
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -212,16 +214,26 @@ class _Plans:
     def give(self, key: Any, plan: Any) -> None:
         if key is None:
             return
-        dropped = None
+        dropped = []
         with self._lock:
             self._idle.setdefault(key, []).append(plan)
             self._idle.move_to_end(key)
-            if len(self._idle) > self.MOST:
-                dropped = self._idle.popitem(last=False)
+            while self._are_too_many():
+                oldest = next(iter(self._idle))
+                dropped.append(self._idle[oldest].pop(0))
+                if not self._idle[oldest]:
+                    del self._idle[oldest]
         del dropped  # a plan on a GPU waits for its work, which needs no lock
+
+    def _are_too_many(self) -> bool:
+        plans = sum(map(len, self._idle.values()))
+        samples = sum(math.prod(key[2][:3]) * len(plans) for key, plans in self._idle.items())
+        return plans > 1 and (plans > self.MOST or samples > self.MOST_SAMPLES)
 
 
 _plans = _Plans()
+if hasattr(os, "register_at_fork"):  # another thread may hold the lock then
+    os.register_at_fork(after_in_child=_plans.__init__)  # type: ignore[misc]
 
 
 def _filter(what: Any, options: tuple[tuple[str, str], ...]) -> _core.Filter:

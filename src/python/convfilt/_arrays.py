@@ -73,9 +73,10 @@ class Layout:
         if kind.gpu >= 0:
             size = BYTES[kind.depth]
             channels = self.shape[2]
-            if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels):
-                raise ValueError(f"an array of shape {kind.shape} with strides of {kind.strides} bytes: on a GPU, pixels and "
-                                 "channels lie side by side; use a.contiguous(), or cupy.ascontiguousarray(a)")
+            if (channels > 1 and self.strides[2] != size) or (self.shape[0] > 1 and self.strides[1] != size * channels) or (
+                    self.shape[1] > 1 and self.strides[0] < size * channels * self.shape[0]):
+                raise ValueError(f"an array of shape {kind.shape} with strides of {kind.strides} bytes: on a GPU, pixels and channels "
+                                 "lie side by side, and rows one behind the other; use a.contiguous(), or cupy.ascontiguousarray(a)")
 
 
 def refuse(shape: Any, dtype: Any) -> ValueError:
@@ -126,6 +127,8 @@ def _torch_kind(a: Any, torch: Any) -> Kind:
 def _torch(a: Any, torch: Any) -> Array:
     if a.requires_grad:
         raise ValueError("a tensor that requires gradients: convfilt has none; use a.detach()")
+    if a.is_neg():  # its memory has the other sign
+        a = a.resolve_neg()
     key = (a.shape, a.stride() if a.layout is torch.strided else None, a.dtype, a.device)
     kind = _torch_kinds.get(key)
     if kind is None:
@@ -179,7 +182,7 @@ def _on_gpu(a: Any) -> Array:
     for name in ("torch", "cupy"):
         try:
             array = array_of(importlib.import_module(name).from_dlpack(a))
-        except ImportError:
+        except (ImportError, RuntimeError, BufferError):  # not installed, or without CUDA
             continue
         kind = array.kind
         return array._replace(kind=Kind(kind.shape, kind.strides, kind.depth, kind.gpu, kind.empty, _finish(a)))
@@ -187,10 +190,10 @@ def _on_gpu(a: Any) -> Array:
 
 
 def _dlpack(a: Any, writes: bool) -> Array:
-    if a.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED):
-        return _on_gpu(a)
     if writes and type(a).__module__.partition(".")[0] in ("jax", "jaxlib"):
         raise ValueError("out: an array of JAX, which never changes; leave it out")
+    if a.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED):
+        return _on_gpu(a)
     try:
         address, shape, strides, code, bits, device, _, keep = (_core.describe_writable if writes else _core.describe)(a)
     except TypeError:
@@ -226,5 +229,7 @@ def array_of(a: Any, writes: bool = False) -> Array:
     if kind.__module__.startswith("PIL.") and getattr(a, "mode", None) not in _PILLOW:
         raise ValueError(f"a picture of Pillow's mode {getattr(a, 'mode', None)}: its samples are not grey or red, green and blue; use a.convert('RGB')")
     if hasattr(kind, "__array__") or (hasattr(a, "__array_interface__") and not isinstance(a, type)):  # Pillow and others
+        if writes:
+            raise ValueError(f"out: {kind.__name__} gives a copy of its samples; give an array of numpy")
         return _numpy(np.asarray(a))
-    raise TypeError(f"{kind.__name__} is no array; {ALLOWED}")
+    raise TypeError(f"{kind.__name__} is no array, as numpy.asarray() makes one; {ALLOWED}")
