@@ -112,7 +112,7 @@ std::unique_ptr<Plan> prepare_direct(const Problem& problem, const PlanOptions& 
     joined.prepare_emulator = prepare<emulator::x::strategy>;                   \
     if constexpr (built.libraries ? kHasCudaLibraries : kHasCuda)               \
       joined.prepare_cuda = prepare_cuda<cuda::x::strategy>;                    \
-    if constexpr (built.cpu != nullptr)                                         \
+    if (built.cpu) /* no constant under UBSan */                                \
       joined.prepare_cpu = prepare<emulator::x::strategy, built.cpu>;           \
     if constexpr (built.loops) joined.prepare_cpu = prepare<host::x::strategy>; \
     return joined;                                                              \

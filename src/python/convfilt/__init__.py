@@ -30,7 +30,6 @@ message says what is wrong and what is allowed.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import threading
@@ -200,16 +199,20 @@ class _Plans:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._idle: OrderedDict[Any, list[Any]] = OrderedDict()
+        self._plans = self._samples = 0
+
+    def _pop(self, key: Any, which: int) -> Any:
+        plans = self._idle[key]
+        plan = plans.pop(which)
+        if not plans:
+            del self._idle[key]
+        self._plans -= 1
+        self._samples -= _samples_of(key)
+        return plan
 
     def take(self, key: Any) -> Any:
         with self._lock:
-            plans = self._idle.get(key)
-            if not plans:
-                return None
-            plan = plans.pop()
-            if not plans:
-                del self._idle[key]
-            return plan
+            return self._pop(key, -1) if key in self._idle else None
 
     def give(self, key: Any, plan: Any) -> None:
         if key is None:
@@ -218,17 +221,16 @@ class _Plans:
         with self._lock:
             self._idle.setdefault(key, []).append(plan)
             self._idle.move_to_end(key)
-            while self._are_too_many():
-                oldest = next(iter(self._idle))
-                dropped.append(self._idle[oldest].pop(0))
-                if not self._idle[oldest]:
-                    del self._idle[oldest]
+            self._plans += 1
+            self._samples += _samples_of(key)
+            while self._plans > 1 and (self._plans > self.MOST or self._samples > self.MOST_SAMPLES):
+                dropped.append(self._pop(next(iter(self._idle)), 0))
         del dropped  # a plan on a GPU waits for its work, which needs no lock
 
-    def _are_too_many(self) -> bool:
-        plans = sum(map(len, self._idle.values()))
-        samples = sum(math.prod(key[2][:3]) * len(plans) for key, plans in self._idle.items())
-        return plans > 1 and (plans > self.MOST or samples > self.MOST_SAMPLES)
+
+def _samples_of(key: Any) -> int:
+    width, height, channels, _ = key[2]
+    return int(width * height * channels)
 
 
 _plans = _Plans()

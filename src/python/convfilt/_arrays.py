@@ -90,6 +90,9 @@ def depth_of(name: str, shape: Any) -> int:
     return depth
 
 
+_NUMPY_DEPTHS = {np.dtype(name): depth for depth, name in enumerate(NAMES)}
+
+
 def _empty(shape: tuple[int, ...], depth: int) -> Any:
     """A large array has memory that an earlier result gave back, since fresh memory costs as much as a blur."""
     if math.prod(shape) * BYTES[depth] < 1 << 20:
@@ -103,7 +106,10 @@ def _numpy(a: np.ndarray) -> Array:
     if not a.dtype.isnative:
         raise ValueError(f"an array of dtype {a.dtype.str}: samples have the byte order of this machine; use a.astype(a.dtype.newbyteorder('='))")
 
-    return Array(a.ctypes.data, Kind(a.shape, a.strides, depth_of(a.dtype.name, a.shape), -1, _empty), 0, a)
+    depth = _NUMPY_DEPTHS.get(a.dtype)
+    if depth is None:
+        raise refuse(a.shape, a.dtype.name)
+    return Array(a.ctypes.data, Kind(a.shape, a.strides, depth, -1, _empty), 0, a)
 
 
 _torch_kinds: dict[Any, Kind] = {}  #: those of the latest tensors, since asking a tensor takes long
