@@ -159,8 +159,9 @@ void ArrayFilter::run_whole(ArrayView<const std::byte> in, ArrayView<std::byte> 
 
 void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
                             ArrayView<std::byte> out, bool swaps) {
-  // A band and its result stay in a second-level cache, and each thread gets some of them.
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 18, kLeastBytes = kMostBytes / 8;
+  // Each thread gets some bands. A low band would take as long for the rows that its neighbours
+  // have, too, and a high one much memory where its samples lie apart and are gathered.
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 22, kLeastBytes = std::int64_t{1} << 15;
   constexpr int kBandsPerThread = 4;
   const bool plain_in = is_plain(in, in_, swaps), plain_out = is_plain(out, out_, swaps);
   const std::int64_t row_bytes = bytes_of({in_.width, 1, in_.channels, in_.depth});
