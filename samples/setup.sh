@@ -3,11 +3,14 @@
 # line of standard output). Quick if there is nothing to do.
 #
 #   samples/setup.sh [PRESET] [TARGET...]     PRESET of CMakePresets.json, by default release
+#   samples/setup.sh packages                 installs alone, also what `pip install .` needs, and builds nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 die() { echo "samples/setup.sh: $*" >&2; exit 1; }
 preset=${1:-release}; [ $# -gt 0 ] && shift
+installs_alone=false
 case $preset in
+  packages) installs_alone=true preset=release CONVFILT_MODULE_PYTHON=true ;;
   -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' samples/setup.sh; exit 0 ;;
   *) grep -q "\"name\": \"$preset\", \"inherits\"" CMakePresets.json || die "no preset '$preset' in CMakePresets.json" ;;
 esac
@@ -45,6 +48,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
   } >"$log" 2>&1 || { tail -n 20 "$log" >&2; die "apt-get failed; the whole log is $log"; }
 fi
+! $installs_alone || exit 0
 
 # A folder that was configured under another name of the source tree is configured anew.
 fresh=()
