@@ -169,12 +169,15 @@ convfilt_status make(const convfilt_filter* filter, const convfilt_shape* shape,
   return status_of([&] {
     require_pointers({filter, shape, plan});
     ConvolverOptions how = options_of(*filter);
+    const Mapping& mapping = filter->mapping;
+    require(shape->channels != 4 || (!mapping.luma && mapping.negative == Negative::clamp),
+            "luma, output: the picture has alpha; pass its first 3 channels");
     if (gpu) {
       require(*gpu >= 0, "a GPU's number is 0 or more");
       how.request.device = "cuda:" + std::to_string(*gpu);
     }
-    *plan = new convfilt_plan{ArrayFilter(made(*filter), filter->mapping, shape_of(*shape),
-                                          std::move(how), filter->order, gpu)};
+    *plan = new convfilt_plan{
+        ArrayFilter(made(*filter), mapping, shape_of(*shape), std::move(how), filter->order, gpu)};
   });
 }
 

@@ -116,7 +116,9 @@ convfilt_status convfilt_plan_make(const convfilt_filter *filter, const convfilt
                                    convfilt_plan **plan);
 
 /* The same for pictures that lie in the memory of a CUDA device. It takes grey and colours without
- * alpha: u8 for any filter that a GPU has; u16 and f32 for filters of one mask. */
+ * alpha: u8 for any filter that a GPU has; u16 and f32 for filters of one mask. f32 is never
+ * transformed there, since nothing is known of the samples, so very large masks may round otherwise
+ * than on the CPU. */
 convfilt_status convfilt_plan_make_on_gpu(const convfilt_filter *filter,
                                           const convfilt_shape *shape, int gpu,
                                           convfilt_plan **plan);

@@ -8,7 +8,9 @@ Pictures are arrays: numpy's, and others by DLPack and __cuda_array_interface__ 
 uint16 or float32 (from 0 to 1); rows x columns, rows x columns x channels, or batches of the latter; with 1, 3 (red,
 green, blue) or 4 channels (and alpha, not premultiplied). Strides may have any sign; on a GPU pixels and channels lie side
 by side. The result is a new array of the same kind and on the same device, and has the bytes that the command line
-writes. On a GPU the work is queued in the current stream of the array's library.
+writes, if no defaults of yours (CONVFILT_BORDER, config.toml) change that one's options. On a GPU the work is queued in the
+current stream of the array's library; every filter takes uint8 there, and filters of one mask uint16 and float32, too, without
+the transforms that very large masks have on the CPU.
 
 Options of all filters:
     border        "replicate" (default), "constant", "reflect", "reflect101" or "wrap"
@@ -41,7 +43,7 @@ import numpy as np
 from . import _core
 from ._arrays import BYTES, NAMES, Array, Kind, array_of
 from ._core import DeviceError
-from ._program import Comparison, Explanation, compare, explain, main, try_kernel
+from ._program import Comparison, Explanation, compare, explain, try_kernel
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -155,11 +157,16 @@ def _quoted(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
+_FLAGS = ("flip", "normalize", "color", "thin")
+
+
 def _recipe(step: str, arguments: dict[str, Any]) -> str:
     """A step of a recipe: values that are None or False are left out."""
     for name, value in arguments.items():
         if isinstance(value, np.generic):
             value = value.item()
+        if name in _FLAGS:
+            value = bool(value)
         if value is None or value is False:
             continue
         option = "--" + name.replace("_", "-")

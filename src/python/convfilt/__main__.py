@@ -1,5 +1,5 @@
 """python -m convfilt: the command line."""
 
-from ._program import main
+from convfilt_program import main
 
 main()

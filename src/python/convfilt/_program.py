@@ -10,30 +10,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import Any, Dict, NoReturn, Sequence, Union
+from typing import Any, Dict, Sequence, Union
+
+from convfilt_program import program
 
 _USAGE = 2  # the exit code
 _COLUMN = 960  # pixels
-
-
-def program() -> str:
-    """The path of the command line: the package's own, else CONVFILT or the one on PATH."""
-    own = Path(__file__).with_name("bin") / "convfilt"
-    found = str(own) if own.exists() else os.environ.get("CONVFILT") or shutil.which("convfilt")
-    if not found:
-        raise OSError("the program convfilt was not found; put it on PATH, or set CONVFILT to its path")
-    return found
-
-
-def main() -> NoReturn:
-    path = program()
-    os.execv(path, [path, *sys.argv[1:]])
 
 
 def _options(options: dict[str, Any]) -> list[str]:
