@@ -254,7 +254,7 @@ static void plans(unsigned seed) {
   REQUIRE(convfilt_filter_from_recipe("apply box3", &filter) == CONVFILT_OK);
   if (convfilt_gpus() == 0) {
     shape = shape_of(WIDTH, HEIGHT, 1, CONVFILT_U8);
-    REFUSED(convfilt_plan_make_on_gpu(filter, &shape, 0, &plan), CONVFILT_DEVICE, "CUDA");
+    REFUSED(convfilt_plan_make_on_gpu(filter, &shape, 0, &plan), CONVFILT_DEVICE, "--device=cuda:0");
   }
   REQUIRE(plan == NULL);
   convfilt_filter_free(filter);

@@ -21,7 +21,7 @@ try_step() {  # BYTES COMMAND...: at most so many for each name
   [ $took -le "$most" ] || fail "$*: $took bytes a name; $most were expected"
 }
 try_step 220 blur IN IN.out -r --dry-run
-try_step 520 blur IN IN.out -r --if-exists skip
-try_step 520 blur IN IN.out -r --if-exists skip --resume
+try_step 560 blur IN IN.out -r --if-exists skip
+try_step 560 blur IN IN.out -r --if-exists skip --resume
 try_step 460 merge IN.out
 rm -r one one.* photos photos.* said
