@@ -31,6 +31,7 @@ class ArrayFilter {
   ArrayFilter(FilterPtr filter, const Mapping& mapping, const Shape& in, ConvolverOptions options,
               ChannelOrder order, std::optional<int> gpu);
 
+  const Shape& picture() const { return in_; }
   const Shape& result() const { return out_; }
 
   /// "separable on cpu".

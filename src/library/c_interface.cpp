@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <initializer_list>
 #include <limits>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/auto/machine.hpp"
@@ -164,20 +168,59 @@ Shape shape_of(const convfilt_shape& shape) {
   return {shape.width, shape.height, shape.channels, Depth(shape.depth)};
 }
 
+/// The filter for arrays. Remedies that are for files become some for arrays.
+ArrayFilter array_filter(const convfilt_filter& filter, const convfilt_shape& shape,
+                         ConvolverOptions how, std::optional<int> gpu = {}) {
+  try {
+    return ArrayFilter(made(filter), filter.mapping, shape_of(shape), std::move(how), filter.order,
+                       gpu);
+  } catch (const UsageError& error) {
+    constexpr std::string_view kAlpha = ": the picture has alpha; ";
+    const std::string text = error.what();
+    const std::size_t at = text.find(kAlpha);
+    if (at == text.npos) throw;
+    throw UsageError(text.substr(0, at + kAlpha.size()) + "pass its first 3 channels");
+  }
+}
+
+/// Throws UsageError where the samples of a result would overlap each other, or the picture's.
+void check_apart(const convfilt_pixels& in, const Shape& of_in, const convfilt_pixels& out,
+                 const Shape& of_out) {
+  using Axis = std::pair<std::ptrdiff_t, int>;
+  const auto axes = [](const convfilt_pixels& pixels, const Shape& shape) {
+    return std::vector<Axis>{
+        {pixels.row, shape.height}, {pixels.pixel, shape.width}, {pixels.channel, shape.channels}};
+  };
+  const auto span = [](const convfilt_pixels& pixels, const std::vector<Axis>& all,
+                       const Shape& shape) {
+    std::intptr_t low = std::intptr_t(pixels.data), high = low;
+    for (const auto& [stride, side] : all) (stride < 0 ? low : high) += stride * (side - 1);
+    return std::pair(low, high + std::intptr_t(size_of(shape.depth)));
+  };
+  std::vector<Axis> outs = axes(out, of_out);
+  const auto from = span(in, axes(in, of_in), of_in), to = span(out, outs, of_out);
+  require(from.second <= to.first || to.second <= from.first,
+          "the memory of the result overlaps the picture's; give it memory of its own");
+  std::erase_if(outs, [](const Axis& axis) { return axis.second == 1; });
+  std::ranges::sort(outs, {}, [](const Axis& axis) { return std::abs(axis.first); });
+  std::ptrdiff_t reach = std::ptrdiff_t(size_of(of_out.depth));
+  for (const auto& [stride, side] : outs) {
+    require(std::abs(stride) >= reach,
+            "samples of the result overlap each other; mend its strides");
+    reach += std::abs(stride) * (side - 1);
+  }
+}
+
 convfilt_status make(const convfilt_filter* filter, const convfilt_shape* shape,
                      std::optional<int> gpu, convfilt_plan** plan) {
   return status_of([&] {
     require_pointers({filter, shape, plan});
     ConvolverOptions how = options_of(*filter);
-    const Mapping& mapping = filter->mapping;
-    require(shape->channels != 4 || (!mapping.luma && mapping.negative == Negative::clamp),
-            "luma, output: the picture has alpha; pass its first 3 channels");
     if (gpu) {
       require(*gpu >= 0, "a GPU's number is 0 or more");
       how.request.device = "cuda:" + std::to_string(*gpu);
     }
-    *plan = new convfilt_plan{
-        ArrayFilter(made(*filter), mapping, shape_of(*shape), std::move(how), filter->order, gpu)};
+    *plan = new convfilt_plan{array_filter(*filter, *shape, std::move(how), gpu)};
   });
 }
 
@@ -318,6 +361,7 @@ convfilt_status convfilt_plan_run(convfilt_plan* plan, const convfilt_pixels* in
                                   const convfilt_pixels* out) {
   return status_of([&] {
     require_pointers({plan, in, out, in ? in->data : nullptr, out ? out->data : nullptr});
+    check_apart(*in, plan->filter.picture(), *out, plan->filter.result());
     plan->filter.run(input_of(*in), array_of(*out));
   });
 }
@@ -326,6 +370,7 @@ convfilt_status convfilt_plan_run_on_gpu(convfilt_plan* plan, const convfilt_pix
                                          const convfilt_pixels* out, void* stream) {
   return status_of([&] {
     require_pointers({plan, in, out, in ? in->data : nullptr, out ? out->data : nullptr});
+    check_apart(*in, plan->filter.picture(), *out, plan->filter.result());
     plan->filter.run_on_gpu(input_of(*in), array_of(*out), stream);
   });
 }
@@ -351,7 +396,7 @@ const char* convfilt_strategy_refuses(const char* strategy, const convfilt_filte
     how.request.strategy = strategy;
     how.request.device = device;
     check_names(how.request, this_machine());
-    ArrayFilter(made(*filter), filter->mapping, shape_of(*shape), how, filter->order, std::nullopt);
+    array_filter(*filter, *shape, std::move(how));
   });
   if (status == CONVFILT_OK) return "";
   kept.swap(latest_error);  // the text, not the error of a call, which this was none of

@@ -28,7 +28,7 @@ extern "C" {
 
 typedef enum convfilt_status {
   CONVFILT_OK = 0,
-  CONVFILT_IO = 1,     /* a file cannot be read, or holds no mask */
+  CONVFILT_IO = 1,     /* a file cannot be read, or a file or text holds no mask */
   CONVFILT_USAGE = 2,  /* a name, a number, a shape or a combination of them is not possible */
   CONVFILT_DEVICE = 3, /* a device is missing, has too little memory, or has failed */
   CONVFILT_FAILED = 4  /* memory of the host, or another failure */

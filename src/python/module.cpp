@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -179,9 +180,13 @@ class Plan {
   void run(const PixelsTuple& in, std::ptrdiff_t in_step, const PixelsTuple& out,
            std::ptrdiff_t out_step, std::ptrdiff_t count, std::uintptr_t stream, bool on_gpu) {
     convfilt_pixels from = pixels_of(in), to = pixels_of(out);
-    check(without_gil([&] {
+    // Ctrl-C ends a batch behind the picture that is under way.
+    constexpr std::chrono::milliseconds kBetweenSignals{100};
+    std::ptrdiff_t k = 0;
+    const auto run_some = [&] {
+      const auto end = std::chrono::steady_clock::now() + kBetweenSignals;
       convfilt_status status = CONVFILT_OK;
-      for (std::ptrdiff_t k = 0; k < count && status == CONVFILT_OK; ++k) {
+      for (; k < count && status == CONVFILT_OK && std::chrono::steady_clock::now() < end; ++k) {
         status = on_gpu
                      ? convfilt_plan_run_on_gpu(plan_, &from, &to, reinterpret_cast<void*>(stream))
                      : convfilt_plan_run(plan_, &from, &to);
@@ -189,7 +194,11 @@ class Plan {
         to.data = static_cast<char*>(to.data) + out_step;
       }
       return status;
-    }));
+    };
+    while (k < count) {
+      check(without_gil(run_some));
+      if (k < count && PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
   }
 
  private:

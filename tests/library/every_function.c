@@ -217,6 +217,12 @@ static void plans(unsigned seed) {
 
   REFUSED(convfilt_plan_run(NULL, &from, &to), CONVFILT_USAGE, "null");
   REFUSED(convfilt_plan_run(plan, NULL, &to), CONVFILT_USAGE, "null");
+  REFUSED(convfilt_plan_run(plan, &from, &from), CONVFILT_USAGE, "overlaps the picture's");
+  {
+    convfilt_pixels flat = to;
+    flat.row = 0;
+    REFUSED(convfilt_plan_run(plan, &from, &flat), CONVFILT_USAGE, "overlap each other");
+  }
   REFUSED(convfilt_plan_run(plan, &from, NULL), CONVFILT_USAGE, "null");
   REFUSED(convfilt_plan_run_on_gpu(plan, &from, &to, NULL), CONVFILT_USAGE, "host memory");
   from.data = NULL;

@@ -244,7 +244,7 @@ class Errors(unittest.TestCase):
             ({"mode": "vaild"}, ["mode", "valid"]), ({"strategy": "bsic"}, ["bsic", "basic"]), ({"device": "gpu"}, ["gpu"]),
             ({"threads": -1}, ["threads"]), ({"threads": 1.5}, ["threads"]), ({"threads": 10**9}, ["threads"]),
             ({"threads": True}, ["threads"]), ({"output": "negative"}, ["output"]), ({"depth": "u32"}, ["depth"]), ({"depth": 8}, ["depth"]),
-            ({"depth": np.uint8}, ["depth"]), ({"order": "rbg"}, ["order", "rgb"]), ({"tile": 8}, ["tile", "strategy"]),
+            ({"depth": np.uint64}, ["depth"]), ({"order": "rbg"}, ["order", "rgb"]), ({"tile": 8}, ["tile", "strategy"]),
             ({"strategy": "tiled-in", "tile": 0}, ["tile"]), ({"sgima": 2}, ["sgima"]), ({"linear": "maybe"}, ["linear"]),
             ({"linear": 1}, ["linear"]), ({"border": "constant", "border_value": float("nan")}, ["border"]),
             ({"border": "constant", "border_value": float("inf")}, ["border"]), ({"border": "constant", "border_value": 300}, ["border", "255"]),

@@ -4,7 +4,9 @@
 """
 
 import ast
+import copy
 import inspect
+import pickle
 import subprocess
 import sys
 import unittest
@@ -166,6 +168,18 @@ class Lab(unittest.TestCase):
         self.assertEqual(done.stdout, f"convfilt {convfilt.__version__}\n")
         done = subprocess.run([sys.executable, "-m", "convfilt", "blru"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
+
+
+class Copies(unittest.TestCase):
+    """A mask goes to another process, with its divisor, offset and anchor."""
+
+    def test_masks(self):
+        a = support.picture((40, 50, 3), "uint8")
+        text = "offset: 7\nanchor: 0 1\nscale: 9\n1 2 3\n4 -5 6"
+        masks = [convfilt.Mask(text), convfilt.Mask([[1, 2, 1]], divisor=3), convfilt.Mask.from_file("emboss3")]
+        for mask in masks + [each.flipped() for each in masks] + [masks[1].normalized()]:
+            for copied in (pickle.loads(pickle.dumps(mask)), copy.deepcopy(mask), copy.copy(mask)):
+                self.assertEqual(convfilt.apply(copied, a).tobytes(), convfilt.apply(mask, a).tobytes())
 
 
 if __name__ == "__main__":

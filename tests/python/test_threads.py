@@ -3,6 +3,8 @@
     PYTHONPATH=build/release/python python tests/python/test_threads.py
 """
 
+import random
+import signal
 import subprocess
 import sys
 import threading
@@ -120,6 +122,46 @@ class Threads(unittest.TestCase):
                   "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n")
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Interrupts(unittest.TestCase):
+    """Ctrl-C, and other signals, at any time."""
+
+    def setUp(self):
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        self.before = signal.signal(signal.SIGALRM, interrupt)
+
+    def tearDown(self):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+    def test_calls_work_after_interrupts(self):
+        a = support.picture((9, 8), "uint8")
+        wanted = convfilt.blur(a, 1.5).tobytes()
+        chance = random.Random(5)
+        interrupts = 0
+        end = time.monotonic() + (2 if support.SHORT else 20)
+        while time.monotonic() < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 4e-4))
+                for _ in range(1000):
+                    convfilt.blur(a, 1.5)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupts += 1
+        self.assertGreater(interrupts, 100)
+        self.assertEqual(convfilt.blur(a, 1.5).tobytes(), wanted)
+
+    def test_a_batch_ends(self):
+        a = np.broadcast_to(support.picture((500, 700), "uint8")[None, :, :, None], (3000, 500, 700, 1))
+        out = np.empty((3000, 500, 700, 1), a.dtype)
+        start = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with self.assertRaises(KeyboardInterrupt):
+            convfilt.blur(a, disk=20, threads=1, out=out)
+        self.assertLess(time.monotonic() - start, 3)  # all of it takes longer
 
 
 if __name__ == "__main__":

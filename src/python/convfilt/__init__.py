@@ -6,7 +6,7 @@
 
 Pictures are arrays: numpy's, and others by DLPack and __cuda_array_interface__ (PyTorch, CuPy, JAX). They are uint8,
 uint16 or float32 (from 0 to 1); rows x columns, rows x columns x channels, or batches of the latter; with 1, 3 (red,
-green, blue) or 4 channels (and alpha, not premultiplied). Strides may have any sign; on a GPU pixels and channels lie side
+green, blue) or 4 channels (and alpha, not premultiplied, by which colours are weighted). Strides may have any sign; on a GPU pixels and channels lie side
 by side. The result is a new array of the same kind and on the same device, and has the bytes that the command line
 writes, if no defaults of yours (CONVFILT_BORDER, config.toml) change that one's options. On a GPU the work is queued in the
 current stream of the array's library; every filter takes uint8 there, and filters of one mask uint16 and float32, too, without
@@ -21,7 +21,8 @@ Options of all filters:
     threads       CPU threads; 0 (default) is all cores
     linear        filter light instead of samples, by the curve of sRGB
     luma          filter luma alone
-    output        responses below 0: "clamp" (default), "abs" or "signed"
+    output        responses below 0: "clamp" (default; results of floats keep them), "abs" or "signed" (half of each, from the
+                  middle of the range)
     depth         the result's: "u8", "u16" or "f32"; by default the picture's
     order         "rgb" (default), or "bgr" for arrays that OpenCV has read
     out           the array that gets the result, instead of a new one
@@ -34,8 +35,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Mapping, Sequence, TypedDict, Union
 
 import numpy as np
@@ -102,6 +101,7 @@ class Mask:
                 raise ValueError("divisor: a text has its own; leave it out")
             try:
                 self._mask = _core.Mask(weights)
+                self._made: Any = (Mask, (weights,))
             except OSError as error:  # the C interface's error for files that hold no mask
                 raise ValueError(str(error)) from None
             return
@@ -111,16 +111,18 @@ class Mask:
         if rows.ndim != 2:
             raise ValueError(f"weights of shape {rows.shape}: a mask has rows and columns")
         self._mask = _core.Mask(rows, float(divisor))
+        self._made = (Mask, (rows.copy(), float(divisor)))
 
     @classmethod
-    def _of(cls, mask: _core.Mask) -> Mask:
+    def _of(cls, mask: _core.Mask, how: Any) -> Mask:
         made = cls.__new__(cls)
         made._mask = mask
+        made._made = how
         return made
 
     @classmethod
     def from_file(cls, path_or_name: str) -> Mask:
-        return cls._of(_core.Mask.from_file(str(path_or_name)))
+        return cls._of(_core.Mask.from_file(str(path_or_name)), (cls.from_file, (str(path_or_name),)))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -134,11 +136,15 @@ class Mask:
 
     def flipped(self) -> Mask:
         """The mask turned by 180 degrees."""
-        return Mask._of(self._mask.flipped())
+        return Mask._of(self._mask.flipped(), (Mask.flipped, (self,)))
 
     def normalized(self) -> Mask:
         """The mask with weights that sum to 1, or whose positive ones do where all sum to 0."""
-        return Mask._of(self._mask.normalized())
+        return Mask._of(self._mask.normalized(), (Mask.normalized, (self,)))
+
+    def __reduce__(self) -> Any:
+        """How it is made again, in a copy or in another process: its weights alone lack the divisor, the offset and the anchor."""
+        return self._made
 
     def __repr__(self) -> str:
         return f"convfilt.Mask({self.weights.tolist()})"
@@ -158,12 +164,13 @@ def _quoted(word: str) -> str:
 
 
 _FLAGS = ("flip", "normalize", "color", "thin")
+_DEPTHS = {"uint8": "u8", "uint16": "u16", "float32": "f32"}
 
 
 def _recipe(step: str, arguments: dict[str, Any]) -> str:
     """A step of a recipe: values that are None or False are left out."""
     for name, value in arguments.items():
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()
         if name in _FLAGS:
             value = bool(value)
@@ -198,41 +205,35 @@ def _reads_files(what: Any) -> bool:
 
 
 class _Plans:
-    """Plans that are not in use, by what they are for; the latest used are kept."""
+    """Plans that are not in use, the latest used last, each behind what it is for. Every change is one step of the list's own, so
+    that no thread and no signal, such as Ctrl-C's, finds one half done. A plan that is lost then is made again."""
 
     MOST = 8
     MOST_SAMPLES = 1 << 26  #: of the pictures that the plans are for, since memory grows with these
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: OrderedDict[Any, list[Any]] = OrderedDict()
-        self._plans = self._samples = 0
-
-    def _pop(self, key: Any, which: int) -> Any:
-        plans = self._idle[key]
-        plan = plans.pop(which)
-        if not plans:
-            del self._idle[key]
-        self._plans -= 1
-        self._samples -= _samples_of(key)
-        return plan
+        self._idle: list[tuple[Any, Any]] = []
 
     def take(self, key: Any) -> Any:
-        with self._lock:
-            return self._pop(key, -1) if key in self._idle else None
+        for entry in reversed(self._idle.copy()):
+            if entry[0] == key:
+                try:
+                    self._idle.remove(entry)
+                except ValueError:  # another thread has it by now
+                    continue
+                return entry[1]
+        return None
 
     def give(self, key: Any, plan: Any) -> None:
         if key is None:
             return
-        dropped = []
-        with self._lock:
-            self._idle.setdefault(key, []).append(plan)
-            self._idle.move_to_end(key)
-            self._plans += 1
-            self._samples += _samples_of(key)
-            while self._plans > 1 and (self._plans > self.MOST or self._samples > self.MOST_SAMPLES):
-                dropped.append(self._pop(next(iter(self._idle)), 0))
-        del dropped  # a plan on a GPU waits for its work, which needs no lock
+        idle = self._idle
+        idle.append((key, plan))
+        while len(idle) > 1 and (len(idle) > self.MOST or sum(_samples_of(each) for each, _ in idle.copy()) > self.MOST_SAMPLES):
+            try:
+                idle.pop(0)
+            except IndexError:  # another thread was first
+                break
 
 
 def _samples_of(key: Any) -> int:
@@ -241,7 +242,7 @@ def _samples_of(key: Any) -> int:
 
 
 _plans = _Plans()
-if hasattr(os, "register_at_fork"):  # another thread may hold the lock then
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_plans.__init__)  # type: ignore[misc]
 
 
@@ -254,7 +255,13 @@ def _filter(what: Any, options: tuple[tuple[str, str], ...]) -> _core.Filter:
 
 def _words(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Options as words: the strategy, and then its settings."""
-    words = [(name.replace("_", "-"), _word(value)) for name, value in options.items() if value is not None and name != "out"]
+    words = []
+    for name, value in options.items():
+        if value is None or name == "out":
+            continue
+        if name == "depth" and isinstance(value, (type, np.dtype)):
+            value = np.dtype(value).name
+        words.append((name.replace("_", "-"), _DEPTHS.get(str(value), _word(value)) if name == "depth" else _word(value)))
     return tuple(sorted(words, key=lambda each: (each[0] != "strategy", each)))
 
 
@@ -326,7 +333,7 @@ Pair = Union[float, Sequence[float]]
 
 def blur(a: Any, sigma: Pair | None = None, *, box: int | None = None, disk: float | None = None, motion: Pair | None = None,
          binomial: int | None = None, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
-    """Blurs a picture: by a Gaussian of `sigma` pixels (2 by default; a pair is for rows and columns), or by a box of box x
+    """Blurs a picture: by a Gaussian of `sigma` pixels (2 by default; a pair is along x, along y: the reverse of scipy's order), or by a box of box x
     box pixels, a disk of that radius, a line of a length (and an angle in degrees), or binomial weights."""
     return _run(_recipe("blur", {"sigma": sigma, "box": box, "disk": disk, "motion": motion, "binomial": binomial, "flip": flip,
                                  "normalize": normalize}), a, options)
@@ -343,13 +350,13 @@ def edge(a: Any, method: str | None = None, *, sigma: float | None = None, gain:
          color: bool = False, threshold: float | None = None, thin: bool = False, low: float | None = None,
          high: float | None = None, **options: Unpack[Options]) -> Any:
     """Finds edges of luma, or with `color` of each channel: method "sobel" (default), "scharr", "canny" and those that
-    `convfilt edge --help` lists. The result of luma is grey."""
+    `convfilt edge --help` lists. The result of luma is grey; with alpha it keeps four channels."""
     return _run(_recipe("edge", {"method": method, "sigma": sigma, "gain": gain, "direction": direction, "color": color,
                                  "threshold": threshold, "thin": thin, "low": low, "high": high}), a, options)
 
 
 def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
-    """Applies a mask: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
+    """Applies a mask, which comes first: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
     true convolution; `normalize` scales the weights to sum to 1."""
     if isinstance(mask, (str, os.PathLike)):
         return _run(_recipe(f"apply {_quoted(os.fspath(mask))}", {"flip": flip, "normalize": normalize}), a, options)

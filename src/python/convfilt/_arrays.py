@@ -80,7 +80,15 @@ class Layout:
 
 
 def refuse(shape: Any, dtype: Any) -> ValueError:
-    return ValueError(f"an array of shape {tuple(shape)} and dtype {dtype}: {ALLOWED}")
+    hint = ""
+    if str(dtype) in ("float16", "float64", "bfloat16"):
+        hint = "; use a.astype(numpy.float32)"
+    elif str(dtype) == "bool":
+        hint = "; use a * numpy.uint8(255)"
+    elif str(dtype) in DEPTHS and len(shape) == 3 and 0 not in shape:
+        hint = ("; channels come last: numpy.moveaxis(a, 0, -1)" if shape[0] in (1, 3, 4)
+                else "; a batch of grey pictures is a[..., None]" if shape[2] > 4 else "")
+    return ValueError(f"an array of shape {tuple(shape)} and dtype {dtype}: {ALLOWED}{hint}")
 
 
 def depth_of(name: str, shape: Any) -> int:
@@ -101,7 +109,7 @@ def _empty(shape: tuple[int, ...], depth: int) -> Any:
 
 
 def _numpy(a: np.ndarray) -> Array:
-    if isinstance(a, np.ma.MaskedArray):
+    if type(a) is not np.ndarray and "numpy.ma" in sys.modules and isinstance(a, np.ma.MaskedArray):  # which takes ms to load
         raise ValueError("a masked array: convfilt would take masked samples, too; use a.filled() with the value that they count as")
     if not a.dtype.isnative:
         raise ValueError(f"an array of dtype {a.dtype.str}: samples have the byte order of this machine; use a.astype(a.dtype.newbyteorder('='))")
@@ -211,6 +219,8 @@ def _dlpack(a: Any, writes: bool) -> Array:
     return Array(address, Kind(shape, [stride * BYTES[depth] for stride in strides], depth, -1, _empty, _finish(a)), 0, (a, keep))
 
 
+_PILLOW_REMEDIES = {"I": "numpy.asarray(a).astype(numpy.uint16)", "F": "numpy.asarray(a)", "LA": "a.convert('RGBA')",
+                    "La": "a.convert('RGBA')", "RGBa": "a.convert('RGBA')", "PA": "a.convert('RGBA')"}
 _PILLOW = ("L", "RGB", "RGBA", "I;16", "I;16L", "I;16B", "I;16N")
 
 
@@ -233,7 +243,9 @@ def array_of(a: Any, writes: bool = False) -> Array:
             raise ValueError(f"an array of the kind {kind.__name__} on a GPU: install CuPy, which makes the result's memory") from None
         return _interface(cupy.asarray(a))
     if kind.__module__.startswith("PIL.") and getattr(a, "mode", None) not in _PILLOW:
-        raise ValueError(f"a picture of Pillow's mode {getattr(a, 'mode', None)}: its samples are not grey or red, green and blue; use a.convert('RGB')")
+        mode = getattr(a, "mode", None)
+        remedy = _PILLOW_REMEDIES.get(str(mode), "a.convert('RGB')")
+        raise ValueError(f"a picture of Pillow's mode {mode}: its samples are not grey or red, green and blue; use {remedy}")
     if hasattr(kind, "__array__") or (hasattr(a, "__array_interface__") and not isinstance(a, type)):  # Pillow and others
         if writes:
             raise ValueError(f"out: {kind.__name__} gives a copy of its samples; give an array of numpy")

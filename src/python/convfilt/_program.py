@@ -263,7 +263,7 @@ def try_kernel(kernel: str | os.PathLike[str], *, block: Sides | None = None, ou
             file.write_text(str(kernel))
             return _judged(["try", str(file), *words], str(kernel), f"{folder}/")
     path = Path(kernel)
-    if not path.exists():
+    if not path.is_file():
         raise FileNotFoundError(f"there is no file {str(path)!r}; the source of a kernel has a line with __global__")
     return _judged(["try", str(path), *words], path.read_text(errors="replace"))
 
