@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Python wheel of this tree that brings all its libraries but those of C and C++, and tries it in a fresh venv without a
+# Makes a Python wheel of this tree that brings all its libraries but those of C and C++ and zlib, and tries it in a fresh venv without a
 # network. Nothing is published. CONVFILT_CUDA=ON in the environment takes the CUDA kernels along; they are used where there is
 # a driver.
 #
@@ -38,10 +38,10 @@ print(convfilt.blur(a).sum(), convfilt.apply("emboss3", a).sum(), convfilt.plan(
 print(convfilt.compare(size="64x64", masks="3", strategies="auto")["comparisons"][0]["rows"][0]["strategy"])
 PYTHON
 END
-# What it takes from the system is the C library, and that of C++, as wheels of this kind do: numpy's, too.
+# What it takes from the system are the libraries that every manylinux system has: those of C and C++, and zlib.
 python3 - "$fresh/venv" <<'END'
 import pathlib, re, subprocess, sys
-allowed = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so|ld-linux|linux-vdso)")
+allowed = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z)\.so|ld-linux|linux-vdso)")
 for path in pathlib.Path(sys.argv[1]).glob("lib/python*/site-packages/convfilt*/**/*"):
     if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
         for line in subprocess.run(["ldd", path], capture_output=True, text=True).stdout.splitlines():
