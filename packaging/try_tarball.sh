@@ -31,10 +31,10 @@ use() {  # WORD...
   rm compared
 }
 
-# The rest of this script runs these two in processes of their own.
+# The script calls itself with these two.
 case ${1:-} in
   --use) shift; use "$@"; exit ;;
-  --inside)  # ROOT, in namespaces of its own
+  --inside)  # ROOT: runs in its own namespaces
     mount -t proc proc "$2/proc"
     mount --rbind --make-rslave /sys "$2/sys"
     cd "$2/work"

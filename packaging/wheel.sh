@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a Python wheel of this tree that brings all its libraries but those of C and C++ and zlib, and tries it in a fresh venv without a
-# network. Nothing is published. CONVFILT_CUDA=ON in the environment takes the CUDA kernels along; they are used where there is
-# a driver.
+# Makes a Python wheel of this tree that brings all its libraries but those of C and C++ and zlib, and tries it in a fresh venv, with
+# numpy from the package index. Nothing is published. CONVFILT_CUDA=ON in the environment takes the CUDA kernels along; they are
+# used where there is a driver.
 #
 #   packaging/wheel.sh [OUT] [PYTHON]     by default build/wheel, and the venv's Python of build/release, else python3
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -20,7 +20,7 @@ start=$SECONDS
 built=$((SECONDS - start))
 PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair -w "$out" "$out"/plain/*.whl >"$out/auditwheel.log" 2>&1 || { tail -n 20 "$out/auditwheel.log" >&2; fail "auditwheel refuses the wheel"; }
 wheel=$(echo "$out"/*.whl)
-# The fresh venv has numpy, which the wheel needs, from the package index's cache or from the Python that builds.
+# Only numpy, which the wheel needs, comes from the package index.
 fresh=$(mktemp -d); trap 'rm -rf "$fresh"' EXIT
 "$python" -m venv "$fresh/venv"
 "$fresh/venv/bin/pip" install -q numpy

@@ -42,7 +42,7 @@ Words words_of(const Things& things) {
   return words;
 }
 
-/// What help says of a command.
+/// The help texts of a command.
 struct CommandHelp {
   std::string_view name;
   std::string_view summary;   ///< one line for the list of commands

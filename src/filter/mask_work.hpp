@@ -34,7 +34,7 @@ class MaskWork final : public Work {
   const Problem& problem() const { return whole_; }
   const Choice& choice() const { return choice_; }
 
-  /// What it filters of one picture.
+  /// Its work on one picture.
   MaskJob job() const { return {whole_, runs_ / sharers_}; }
 
  private:

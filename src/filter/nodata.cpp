@@ -446,12 +446,6 @@ std::unique_ptr<Work> begin_scaled(const Filter& inner, const Shape& in, const P
                                       place);
 }
 
-bool takes_luma(const Filter& filter) {
-  return filter.takes_luma() || std::ranges::any_of(filter.steps(), [](const FilterPtr& step) {
-           return takes_luma(*step);
-         });
-}
-
 /// `steps` is the filter with each of its steps without samples that have no data; null where the
 /// filter is none of several.
 std::unique_ptr<Work> begin_nodata(const Filter& inner, const Filter* steps, const Shape& in,
@@ -476,7 +470,7 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Filter* steps, con
                               return is_nodata(T(place.border_value), value);
                             });
   const auto around = [&](std::unique_ptr<Work> work, Part part) {
-    return std::make_unique<FilledWork>(std::move(work), part, value, takes_luma(inner), place);
+    return std::make_unique<FilledWork>(std::move(work), part, value, has_luma(inner), place);
   };
   std::unique_ptr<Work> work;
   if (steps) {
@@ -504,6 +498,12 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Filter* steps, con
 }
 
 }  // namespace
+
+bool has_luma(const Filter& filter) {
+  return filter.takes_luma() || std::ranges::any_of(filter.steps(), [](const FilterPtr& step) {
+           return has_luma(*step);
+         });
+}
 
 std::optional<double> sample_without_data(const Metadata& metadata, Depth depth) {
   return value_for({}, metadata, depth);

@@ -40,4 +40,7 @@ std::optional<double> sample_without_data(const Metadata& metadata, Depth depth)
 /// begin() throws UsageError if the picture has alpha.
 FilterPtr without_nodata(FilterPtr filter, const Nodata& nodata);
 
+/// Whether the filter, or one of its steps, takes luma of pictures in colours.
+bool has_luma(const Filter& filter);
+
 }  // namespace convfilt

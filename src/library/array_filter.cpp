@@ -13,12 +13,6 @@ namespace {
 
 constexpr int kColours = 3;
 
-/// Whether luma is taken anywhere in the filter, so that the order of colours counts.
-bool takes_luma(const Filter& filter) {
-  return filter.takes_luma() ||
-         std::ranges::any_of(filter.steps(), [](const auto& step) { return takes_luma(*step); });
-}
-
 /// Whether the array is rows of samples that lie side by side, in the filter's order.
 template <class Byte>
 bool is_plain(const ArrayView<Byte>& array, const Shape& shape, bool swaps) {
@@ -68,7 +62,7 @@ void copy_row(const Shape& shape, std::byte* to, std::ptrdiff_t to_pixel, const 
   copy(to, to_pixel, to_at.at, from, from_pixel, from_at.at, shape.width, shape.channels);
 }
 
-/// Rows first..end-1 of an array, as a band of their own.
+/// Copies rows first..end-1 of an array into a band.
 BandView<const std::byte> gathered(const ArrayView<const std::byte>& array, const Shape& shape,
                                    bool swaps, int first, int end, Image& made) {
   if (made.height() < end - first)
@@ -98,7 +92,7 @@ ArrayFilter::ArrayFilter(FilterPtr filter, const Mapping& mapping, const Shape& 
     : filter_(mapped(filter, mapping)),
       convolver_(std::move(options)),
       in_(in),
-      swaps_(order == ChannelOrder::rgb && (mapping.luma || takes_luma(*filter))) {
+      swaps_(order == ChannelOrder::rgb && (mapping.luma || has_luma(*filter))) {
   convolver_.check_border_value(in.depth);
   if (!gpu) {
     work_ = begin(*filter_, in, convolver_);

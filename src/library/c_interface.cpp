@@ -200,7 +200,7 @@ void check_apart(const convfilt_pixels& in, const Shape& of_in, const convfilt_p
   std::vector<Axis> outs = axes(out, of_out);
   const auto from = span(in, axes(in, of_in), of_in), to = span(out, outs, of_out);
   require(from.second <= to.first || to.second <= from.first,
-          "the memory of the result overlaps the picture's; give it memory of its own");
+          "the memory of the result overlaps the picture's; give the result other memory");
   std::erase_if(outs, [](const Axis& axis) { return axis.second == 1; });
   std::ranges::sort(outs, {}, [](const Axis& axis) { return std::abs(axis.first); });
   std::ptrdiff_t reach = std::ptrdiff_t(size_of(of_out.depth));

@@ -100,7 +100,8 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
-/// What its warps do, by formula and by count, or counts alone of what every kernel has.
+/// What the warps of the block do: by formula and by count, or only the counts that every kernel
+/// has.
 OrderedJson counts_json(const std::optional<WatchedBlock>& watched,
                         const std::optional<Counts>& counts) {
   OrderedJson json = OrderedJson::object();
