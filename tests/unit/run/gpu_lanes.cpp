@@ -737,11 +737,14 @@ TEST_CASE("after a failure that ends a run, what waits for a device is dropped")
   World world;
   world.on_batch = [&] {
     comes([&] { return world.ended > 0; });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // The outcome is known a moment before the run ends for it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
   };
   Batch batch;
   batch.fail_fast = true;
-  const Outcomes outcomes = run(photos, world, 1, batch);
+  const LaneLimits limits{.most_pictures = 64};
+  const Outcomes outcomes = run(
+      photos, world, 1, batch, [] {}, limits);
   CHECK(outcomes.failed.size() == 1);
   // The device has a batch in hand by then, and workers a picture each.
   CHECK(outcomes.done.size() <= 64 + 8);
