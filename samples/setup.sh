@@ -83,7 +83,11 @@ fi
 # package index into the build folder.
 if ${CONVFILT_MODULE_PYTHON:-false}; then
   venv=$PWD/$build/venv
-  if "$venv/bin/python" -c 'import nanobind, numpy, PIL' 2>/dev/null || { python3 -m venv "$venv" && "$venv/bin/pip" install -q nanobind numpy pillow; } >"$build/pip.log" 2>&1; then
+  if "$venv/bin/python" -c 'import nanobind, numpy, PIL, scikit_build_core' 2>/dev/null || {
+    # Tests install numpy into an empty venv, too.
+    python3 -m venv "$venv" && "$venv/bin/pip" install -q nanobind numpy pillow scikit-build-core &&
+      "$venv/bin/pip" download -q --no-deps -d "$build/wheels" numpy
+  } >"$build/pip.log" 2>&1; then
     settings+=("-DPython_EXECUTABLE=$venv/bin/python")
   else
     echo "nanobind could not be installed (log: $build/pip.log): the Python module is not built" >&2
