@@ -80,7 +80,7 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
   // Kernels take a pointer to bytes that they do not change for the same type as their own planes.
   const DevicePlane from{const_cast<std::byte*>(in.data), in.width * samples, in.height, in.pitch};
   const DevicePlane to{out.data, out.width * samples, out.height, out.pitch};
-  const bool reads_callers = reads_directly(from), writes_callers = fills_lines(to);
+  const bool reads_callers = reads_directly(from), writes_callers = takes_rows(to);
   const bool holds_pictures = split() && !(reads_callers && writes_callers);
   if (!fits(whole, problem_.width, problem_.height, holds_pictures))
     throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
@@ -266,20 +266,22 @@ void DevicePlan::upload(PictureView<const std::byte> in) {
 }
 
 /// Whether a caller's rows may be read and written as if they were the plan's own. split_channels()
-/// and merge_channels() touch samples alone. Kernels also touch the padding of rows, which belongs
-/// to the caller's other pictures, so that without planes only rows that fill whole lines will do.
-bool DevicePlan::fills_lines(const DevicePlane& plane) const {
+/// and merge_channels() touch samples alone. Kernels also touch what lies behind a row in its last
+/// sixteen bytes, which belongs to the caller's other pictures, so that without planes only rows of
+/// whole sixteens will do.
+bool DevicePlan::takes_rows(const DevicePlane& plane) const {
   const auto at_multiples_of = [&](std::ptrdiff_t bytes) {
     return plane.pitch % bytes == 0 && reinterpret_cast<std::uintptr_t>(plane.data) % bytes == 0;
   };
   const auto sample = std::ptrdiff_t(size_of(problem_.depth));
   if (split()) return at_multiples_of(sample);
-  return at_multiples_of(kPitchBytes) && plane.width * sample % kPitchBytes == 0;
+  constexpr std::ptrdiff_t kSixteen = sizeof(Bytes16);
+  return at_multiples_of(kSixteen) && plane.width * sample % kSixteen == 0;
 }
 
 bool DevicePlan::reads_directly(const DevicePlane& in) const {
-  if (split()) return fills_lines(in);
-  return fills_lines(in) && limits_.sides == 0 && !limits_.padding && !limits_.texture;
+  if (split()) return takes_rows(in);
+  return takes_rows(in) && limits_.sides == 0 && !limits_.padding && !limits_.texture;
 }
 
 /// Filters a picture, or a plane where the channels stay together.

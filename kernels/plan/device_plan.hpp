@@ -217,7 +217,7 @@ class DevicePlan : public Plan {
   std::size_t input_bytes(int width, int height) const;
   void shape_input(int width, int height, Shift shift);
   void upload(PictureView<const std::byte> in);
-  bool fills_lines(const DevicePlane& plane) const;
+  bool takes_rows(const DevicePlane& plane) const;
   bool reads_directly(const DevicePlane& in) const;
   void filter_channels(const DevicePlane& in, const DevicePlane& out, Shift shift);
   const DevicePlane& own_input() const { return split() ? picture_in_.plane : plane_in_.plane; }

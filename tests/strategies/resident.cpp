@@ -37,8 +37,9 @@ struct Resident {
   }
 };
 
-/// Rows that fill lines of 128 bytes at every depth, which plans read and write where they lie;
-/// and rows that do not, with gaps, beginning anywhere.
+/// Rows of whole lines of 128 bytes, and of whole sixteens, at every depth, which plans read and
+/// write where they lie; rows that begin at sixteens and end between them; and rows with gaps,
+/// beginning anywhere.
 std::vector<Case> layouts(Depth depth, int channels) {
   const auto of_size = [&](int width, int height, int gap, int lead) {
     Case one{Problem{width, height, channels, depth, Border::reflect101, 0, box_mask(5, 5)}};
@@ -46,8 +47,9 @@ std::vector<Case> layouts(Depth depth, int channels) {
     one.lead = lead;
     return one;
   };
-  return {of_size(256, 21, 0, 0), of_size(256, 21, 128, 0), of_size(61, 37, 0, 0),
-          of_size(61, 37, 7, 3)};
+  return {of_size(256, 21, 0, 0), of_size(256, 21, 128, 0),
+          of_size(80, 37, 0, 0),  of_size(77, 37, 3 * channels, 16),
+          of_size(61, 37, 0, 0),  of_size(61, 37, 7, 3)};
 }
 
 /// Filters two pictures one after the other in the same memory, and a third at the same time in
