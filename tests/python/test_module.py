@@ -38,6 +38,7 @@ class Masks(unittest.TestCase):
         self.assertTrue((convfilt.Mask(np.asfortranarray(mask.weights)[::-1]).weights == mask.weights[::-1]).all())
         self.assertTrue((mask.weights == [[0.5, 1, 1.5], [2, 2.5, 3]]).all(), "a mask changes")
         self.assertIn("[[0.5, 1.0, 1.5]", repr(mask))
+        self.assertEqual(repr(convfilt.Mask(np.ones((9, 31)))), "<convfilt.Mask of 9 x 31 weights>")
         np.testing.assert_allclose(mask.normalized().weights.sum(), 1)
         np.testing.assert_allclose(convfilt.Mask([[-1, 0, 1]]).normalized().weights, [[-1, 0, 1]])
 
@@ -63,6 +64,20 @@ class Masks(unittest.TestCase):
         self.assertEqual(convfilt.Mask("1/2 -1e-3").weights.tolist(), [[0.5, -0.001]])
         with self.assertRaises(ValueError):
             convfilt.Mask("1 2", 2)
+
+    def test_masks_of_masks(self):
+        """A mask keeps what its weights alone lack: here the offset."""
+        mask = convfilt.Mask("offset: 100\n0 1 0")
+        point = np.full((2, 3), 7, "u1")
+        self.assertEqual(convfilt.apply(convfilt.Mask(mask), point).tolist(), [[107] * 3] * 2)
+        with self.assertRaises(ValueError):
+            convfilt.Mask(mask, 2)
+
+    def test_the_mask_comes_first(self):
+        point = np.zeros((7, 9, 3), "u1")
+        for mask in ("box3", convfilt.Mask([[1.0]]), Path("box3")):
+            with self.assertRaisesRegex(TypeError, "the mask comes first"):
+                convfilt.apply(point, mask)
 
     def test_flip_is_convolution(self):
         """A point becomes the mask under convolution, and the turned mask under correlation."""

@@ -105,6 +105,11 @@ class Mask:
             except OSError as error:  # the C interface's error for files that hold no mask
                 raise ValueError(str(error)) from None
             return
+        if isinstance(weights, Mask):
+            if divisor != 1:
+                raise ValueError("divisor: a mask has its own; leave it out")
+            self._mask, self._made = weights._mask, weights._made
+            return
         if np.iscomplexobj(weights):
             raise ValueError("weights that are complex: a mask has real ones")
         rows = np.ascontiguousarray(weights, dtype=np.float64)
@@ -147,7 +152,8 @@ class Mask:
         return self._made
 
     def __repr__(self) -> str:
-        return f"convfilt.Mask({self.weights.tolist()})"
+        rows, columns = self.shape
+        return f"convfilt.Mask({self.weights.tolist()})" if rows * columns <= 49 else f"<convfilt.Mask of {rows} x {columns} weights>"
 
 
 def _word(value: Any) -> str:
@@ -358,6 +364,8 @@ def edge(a: Any, method: str | None = None, *, sigma: float | None = None, gain:
 def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **options: Unpack[Options]) -> Any:
     """Applies a mask, which comes first: a Mask, rows of weights, the name of a shipped mask, or a file's path. `flip` turns it by 180 degrees, for
     true convolution; `normalize` scales the weights to sum to 1."""
+    if isinstance(a, (str, os.PathLike, Mask)):
+        raise TypeError("apply(mask, a): the mask comes first, and then the picture")
     if isinstance(mask, (str, os.PathLike)):
         return _run(_recipe(f"apply {_quoted(os.fspath(mask))}", {"flip": flip, "normalize": normalize}), a, options)
     if not isinstance(mask, Mask):
