@@ -73,9 +73,11 @@ template <class T>
 class WalkPlan : public DevicePlan {
  public:
   WalkPlan(const Problem& problem, const PlanOptions& options)
-      : DevicePlan(
-            problem, options,
-            {.width = kMostWalkedPixels, .interleaved = true, .sides = walk_sides<T>(problem)}),
+      : DevicePlan(problem, options,
+                   {.width = kMostWalkedPixels,
+                    .interleaved = true,
+                    .sides = walk_sides<T>(problem),
+                    .brings_rows = true}),
         mask_(prepare_mask<T>(problem.mask).parts().front()),
         ghost_(ghost_sample<T>(problem)) {
     // The sums of the mask's first row are not added to a zero here, so they may be -0. An offset
@@ -89,7 +91,8 @@ class WalkPlan : public DevicePlan {
     MaskPart<T> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    const int left = write_sides(in, out.width, ghost_, problem_, mask.dx, step(), stream_);
+    const int left =
+        bring_rows(callers(), in, out.width, ghost_, problem_, mask.dx, step(), stream_);
     with_walk<T>(mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
       const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;

@@ -51,6 +51,11 @@ void gather_with_halo(const Problem& p, PictureView<const std::byte> in, const W
   });
 }
 
+/// Whether all rows begin at multiples of that many bytes.
+bool begins_at(std::ptrdiff_t bytes, const DevicePlane& plane) {
+  return plane.pitch % bytes == 0 && reinterpret_cast<std::uintptr_t>(plane.data) % bytes == 0;
+}
+
 }  // namespace
 
 DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits)
@@ -90,16 +95,20 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
 
   order_.begin(stream, stream_);
   try {
-    if (!reads_callers)
+    if (brings(from))
+      callers_ = from;
+    else if (!reads_callers)
       copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
                 in.width * pixel, in.height, stream_);
     filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
                     whole_shift());
+    callers_ = {};
     if (!writes_callers)
       copy_rows(out.data, std::size_t(out.pitch), own_output().data,
                 std::size_t(own_output().pitch), out.width * pixel, out.height, stream_);
     if (options_.skips_zeros) skip_zeros_of(in, out);
   } catch (...) {
+    callers_ = {};
     stream_.synchronize();  // Work may be queued on memory that the caller gives back now.
     throw;
   }
@@ -270,18 +279,20 @@ void DevicePlan::upload(PictureView<const std::byte> in) {
 /// sixteen bytes, which belongs to the caller's other pictures, so that without planes only rows of
 /// whole sixteens will do.
 bool DevicePlan::takes_rows(const DevicePlane& plane) const {
-  const auto at_multiples_of = [&](std::ptrdiff_t bytes) {
-    return plane.pitch % bytes == 0 && reinterpret_cast<std::uintptr_t>(plane.data) % bytes == 0;
-  };
   const auto sample = std::ptrdiff_t(size_of(problem_.depth));
-  if (split()) return at_multiples_of(sample);
+  if (split()) return begins_at(sample, plane);
   constexpr std::ptrdiff_t kSixteen = sizeof(Bytes16);
-  return at_multiples_of(kSixteen) && plane.width * sample % kSixteen == 0;
+  return begins_at(kSixteen, plane) && plane.width * sample % kSixteen == 0;
 }
 
 bool DevicePlan::reads_directly(const DevicePlane& in) const {
   if (split()) return takes_rows(in);
   return takes_rows(in) && limits_.sides == 0 && !limits_.padding && !limits_.texture;
+}
+
+/// Whether filter() copies a caller's rows to the plan's own, together with their ghost cells.
+bool DevicePlan::brings(const DevicePlane& in) const {
+  return limits_.brings_rows && !split() && begins_at(size_of(problem_.depth), in);
 }
 
 /// Filters a picture, or a plane where the channels stay together.

@@ -98,6 +98,7 @@ struct InputLimits {
   bool interleaved = false;  ///< channels stay side by side, as in a picture; else planes
   bool padding = false;      ///< padding beside samples is read, with weights of 0
   int sides = 0;             ///< bytes beside a row's samples, of which margin() lie before them
+  bool brings_rows = false;  ///< filter() calls bring_rows() (side_samples.hpp), which has callers()
 };
 
 /// A buffer as values of a type, and as rows of such values without gaps.
@@ -189,6 +190,10 @@ class DevicePlan : public Plan {
                 bytes, 1, stream_);
   }
 
+  /// A caller's picture, whose rows filter() is to bring to its input; no picture where they are
+  /// there.
+  const DevicePlane& callers() const { return callers_; }
+
   /// How many of the bytes in InputLimits::sides lie before a row's samples.
   virtual int margin(Shift) const { return 0; }
 
@@ -219,6 +224,7 @@ class DevicePlan : public Plan {
   void upload(PictureView<const std::byte> in);
   bool takes_rows(const DevicePlane& plane) const;
   bool reads_directly(const DevicePlane& in) const;
+  bool brings(const DevicePlane& in) const;
   void filter_channels(const DevicePlane& in, const DevicePlane& out, Shift shift);
   const DevicePlane& own_input() const { return split() ? picture_in_.plane : plane_in_.plane; }
   const DevicePlane& own_output() const { return split() ? picture_out_.plane : plane_out_.plane; }
@@ -226,6 +232,7 @@ class DevicePlan : public Plan {
   void skip_zeros_of(PictureView<const std::byte> in, PictureView<std::byte> out);
 
   OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures only if split
+  DevicePlane callers_;
   std::size_t held_ = 0;          ///< device bytes in the planes and the scratch
   std::optional<MaskTaps> taps_;  ///< once they are needed
   DeviceBuffer taps_there_;

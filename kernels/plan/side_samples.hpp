@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/contract/ceil_div.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/ghost_cells.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -28,6 +29,19 @@ struct SideShape {
 };
 using NarrowSides = SideShape<1>;
 using WideSides = SideShape<4>;
+
+/// How many rows a thread of rows_kernel copies, and the shape of its blocks.
+struct RowShape {
+  static constexpr int kRows = 4, kThreadsAcross = 32, kThreadsDown = 8;
+};
+
+/// Samples from the first sixteen bytes that rows_kernel writes in a row to the row's first sample.
+template <class T>
+CONVFILT_HD int chunks_before(const PlaneView<T>& to, int left) {
+  constexpr int kChunk = int(sizeof(Bytes16) / sizeof(T));
+  const int lead = int(reinterpret_cast<std::uintptr_t>(to.data) / sizeof(T) % kChunk);
+  return lead + (left > lead ? ceil_div(left - lead, kChunk) * kChunk : 0);
+}
 
 /// Writes the ghost cells beside the rows into their padding: `left` samples before a row and
 /// `right` behind it, and nothing else.
@@ -84,6 +98,49 @@ static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border
   }
 }
 
+/// Copies a picture's rows, which may begin anywhere in memory, to rows that begin at one place of
+/// sixteen bytes, and writes their ghost cells as sides_kernel does. cudaMemcpy2DAsync() takes
+/// twice the time of a copy between rows that lie alike.
+template <class T>
+static __global__ void rows_kernel(PlaneView<const T> from, PlaneView<T> to, T ghost, Border border,
+                                   int channels, int left, int right) {
+  constexpr int kChunk = int(sizeof(Bytes16) / sizeof(T)), kWord = 4 / int(sizeof(T));
+  constexpr int kRows = RowShape::kRows;
+  const int x = (blockIdx.y * blockDim.x + threadIdx.x) * kChunk - chunks_before(to, left);
+  const int end = from.width + right;
+  if (x >= end) return;
+  const int first = (blockIdx.x * blockDim.y + threadIdx.y) * kRows;
+  const int rows = min(kRows, from.height - first);
+  // Whole words of memory are read, of which the row has all bytes.
+  if (x >= kWord && x + kChunk + kWord <= from.width) {
+    Bytes16 chunks[kRows];
+    CONVFILT_UNROLL(kRows)
+    for (int k = 0; k < kRows; ++k) {
+      if (k >= rows) continue;
+      const auto address = reinterpret_cast<std::uintptr_t>(from.row(first + k) + x);
+      const int shift = int(address % 4 * 8);
+      const auto* words = reinterpret_cast<const std::uint32_t*>(address - address % 4);
+      CONVFILT_UNROLL(4)
+      for (int word = 0; word < 4; ++word) {
+        const std::uint64_t two = std::uint64_t{words[word + 1]} << 32 | words[word];
+        chunks[k].words[word] = std::uint32_t(two >> shift);
+      }
+    }
+    CONVFILT_UNROLL(kRows)
+    for (int k = 0; k < kRows; ++k) {
+      if (k < rows) *reinterpret_cast<Bytes16*>(to.row(first + k) + x) = chunks[k];
+    }
+    return;
+  }
+  CONVFILT_UNROLL(1)
+  for (int at = max(x, -left); at < min(x + kChunk, end); ++at) {
+    const int column = border_sample(border, at, from.width, channels);
+    CONVFILT_UNROLL(1)
+    for (int k = 0; k < rows; ++k)
+      to.row(first + k)[at] = load_or_ghost(from, column, first + k, ghost);
+  }
+}
+
 /// Launches sides_kernel. Taps reach `left` samples before a row and `right` samples behind it.
 template <class T, class Shape = NarrowSides>
 void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channels, int left,
@@ -95,6 +152,20 @@ void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channe
   launch(dim3(ceil_div(picture.height, Shape::kThreadsDown * Shape::kRows),
               ceil_div(columns, Shape::kThreadsAcross * Shape::kColumns)),
          block, stream, sides_kernel<T, Shape>, picture, ghost, border, channels, left, right);
+}
+
+/// Does the same, and first copies the rows from `callers`, if that is a picture: run_resident()
+/// leaves it to filter().
+template <class T>
+void bring_rows(const DevicePlane& callers, const PlaneView<T>& to, T ghost, Border border,
+                int channels, int left, int right, const Stream& stream) {
+  if (!callers.data) return write_sides(to, ghost, border, channels, left, right, stream);
+  const PlaneView<const T> from = callers.view<const T>();
+  const int samples = chunks_before(to, left) + from.width + right;
+  launch(dim3(ceil_div(from.height, RowShape::kThreadsDown * RowShape::kRows),
+              ceil_div(samples * int(sizeof(T)), RowShape::kThreadsAcross * int(sizeof(Bytes16)))),
+         dim3(RowShape::kThreadsAcross, RowShape::kThreadsDown), stream, rows_kernel<T>, from, to,
+         ghost, border, channels, left, right);
 }
 
 /// The widest row that kernels walk down, so that columns, rounded up to whole lanes, fit an int.
@@ -109,15 +180,14 @@ int walk_sides(const Problem& problem) {
   return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
 }
 
-/// Writes the ghost cells that the mask reaches, where its first tap lies `dx` pixels from the
-/// output. Returns the number of samples written before a row.
+/// Brings the rows with the ghost cells that the mask reaches, where its first tap lies `dx` pixels
+/// from the output. Returns the number of samples written before a row.
 template <class T>
-int write_sides(const PlaneView<T>& picture, int out_width, T ghost, const Problem& problem, int dx,
-                int channels, const Stream& stream) {
+int bring_rows(const DevicePlane& callers, const PlaneView<T>& to, int out_width, T ghost,
+               const Problem& problem, int dx, int channels, const Stream& stream) {
   const int left = -dx * channels;
-  const int right =
-      std::max(0, out_width + (problem.mask.width - 1) * channels - left - picture.width);
-  write_sides(picture, ghost, problem.border, channels, left, right, stream);
+  const int right = std::max(0, out_width + (problem.mask.width - 1) * channels - left - to.width);
+  bring_rows(callers, to, ghost, problem.border, channels, left, right, stream);
   return left;
 }
 

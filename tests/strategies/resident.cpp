@@ -41,15 +41,19 @@ struct Resident {
 /// write where they lie; rows that begin at sixteens and end between them; and rows with gaps,
 /// beginning anywhere.
 std::vector<Case> layouts(Depth depth, int channels) {
-  const auto of_size = [&](int width, int height, int gap, int lead) {
-    Case one{Problem{width, height, channels, depth, Border::reflect101, 0, box_mask(5, 5)}};
+  const auto of_size = [&](int width, int height, Border border, int gap, int lead) {
+    const double value = depth == Depth::f32 ? 0.25 : 77;
+    Case one{Problem{width, height, channels, depth, border, value, box_mask(5, 5)}};
     one.in_gap = one.out_gap = gap;
     one.lead = lead;
     return one;
   };
-  return {of_size(256, 21, 0, 0), of_size(256, 21, 128, 0),
-          of_size(80, 37, 0, 0),  of_size(77, 37, 3 * channels, 16),
-          of_size(61, 37, 0, 0),  of_size(61, 37, 7, 3)};
+  return {of_size(256, 21, Border::reflect101, 0, 0),
+          of_size(256, 21, Border::replicate, 128, 0),
+          of_size(80, 37, Border::wrap, 0, 0),
+          of_size(77, 37, Border::reflect, 3 * channels, 16),
+          of_size(61, 37, Border::reflect101, 0, 0),
+          of_size(61, 37, Border::constant, 7, 3)};
 }
 
 /// Filters two pictures one after the other in the same memory, and a third at the same time in
@@ -60,6 +64,7 @@ void check_resident(const Runner& runner, const Problem& problem, const Case& la
   Picture out = Picture::result_of(problem, layout.out_gap, layout.lead);
   Picture second_out = out, others_out = out;
   in.fill(Fill::noise, 1);
+  const Picture before = in;
   Picture second = in;
   second.fill(Fill::noise, 2);
   const Picture expected = run(runner, problem, in);
@@ -99,6 +104,8 @@ void check_resident(const Runner& runner, const Problem& problem, const Case& la
   CHECK(same_samples(others_out, second_expected));
   for (const Picture* one : {&out, &second_out, &others_out}) CHECK(one->canaries_intact());
   CHECK(in.bytes() == second.bytes());  // the plan leaves its input alone
+  plan->run(before.view(), out.view());
+  CHECK(same_samples(out, expected));
 }
 
 /// Puts all layouts to a runner, under the first of these masks that it takes. Returns whether it

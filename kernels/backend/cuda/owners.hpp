@@ -66,7 +66,9 @@ class Stream {
 /// A point in a stream's time.
 class Event {
  public:
-  Event() { CUDA_CHECK(cudaEventCreate(&event_)); }
+  explicit Event(unsigned flags = cudaEventDefault) {
+    CUDA_CHECK(cudaEventCreateWithFlags(&event_, flags));
+  }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   ~Event() { CUDA_IGNORE(cudaEventDestroy(event_)); }
@@ -104,7 +106,7 @@ class SideStream {
 
  private:
   Stream stream_;
-  Event began_, ended_;
+  Event began_{cudaEventDisableTiming}, ended_{cudaEventDisableTiming};
 };
 
 /// The order of a plan's work among that of a caller's stream, a cudaStream_t of the same device.
@@ -122,7 +124,7 @@ class CallersOrder {
   }
 
  private:
-  Event began_, ended_;
+  Event began_{cudaEventDisableTiming}, ended_{cudaEventDisableTiming};
 };
 
 /// Copies rows from place to place on the device, in stream order.

@@ -289,7 +289,8 @@ class WalkPlan : public DevicePlan {
       : DevicePlan(problem, options,
                    {.width = kMostWalkedPixels,
                     .interleaved = true,
-                    .sides = walk_sides<T>(problem) + run_sides<T>(problem)}),
+                    .sides = walk_sides<T>(problem) + run_sides<T>(problem),
+                    .brings_rows = true}),
         ghost_(ghost_sample<T>(problem)),
         mask_(mask) {
     // A kernel of more taps than the mask has takes the column's weights as its last ones.
@@ -310,7 +311,8 @@ class WalkPlan : public DevicePlan {
       const int reached = R::samples_for(out.width);
       // run_sides() says why more columns than the picture's are read.
       const int outputs = R::kRun > 0 ? reached - (mask.side - 1) * step() : out.width;
-      const int left = write_sides(in, outputs, ghost_, problem_, mask.dx, step(), stream_);
+      const int left =
+          bring_rows(callers(), in, outputs, ghost_, problem_, mask.dx, step(), stream_);
       const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};
       const BlockGrid grid = grid_for(reach, kernel, out.width, out.height);
       launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach), R::kBytes,

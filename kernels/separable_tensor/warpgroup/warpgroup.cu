@@ -148,7 +148,8 @@ class WarpgroupPlan : public DevicePlan {
       : DevicePlan(problem, options,
                    {.width = kMostColumns / problem.channels,
                     .interleaved = true,
-                    .sides = most_sides(problem)}),
+                    .sides = most_sides(problem),
+                    .brings_rows = true}),
         term_(mask.terms.front()),
         ends_(ends_of(mask)),
         slices_(std::max(2, slices_for(mask.height()))),
@@ -172,7 +173,7 @@ class WarpgroupPlan : public DevicePlan {
     const auto kernel = kernel_for(digits_, steps, slices_);
     const dim3 block(kThreads);
     cut_rows(grid, slices_, out.height, blocks_at_once(kernel, block, bytes));
-    write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
+    bring_rows(callers(), in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
     launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, box_source(samples),
                   in.height, out, matrices, ghost_, problem_.border,
                   shift.y - problem_.mask.anchor_y, grid, ends_);

@@ -80,8 +80,9 @@ constexpr int kMostPixels = (1 << 30) / kColours;
 class ColourPlan : public DevicePlan {
  public:
   ColourPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask)
-      : DevicePlan(problem, options,
-                   {.width = kMostPixels, .interleaved = true, .sides = kMostSides}),
+      : DevicePlan(
+            problem, options,
+            {.width = kMostPixels, .interleaved = true, .sides = kMostSides, .brings_rows = true}),
         mask_(mask),
         digits_(signed_digits(mask)),
         kernel_(kernel_for(digits_, pixel_chunks(mask.width), mask.height)),
@@ -103,8 +104,8 @@ class ColourPlan : public DevicePlan {
     mask.dy += shift.y;
     const PlaneView<const uint8_t> samples{in.data - margin(shift), kColours * grid.read_columns(),
                                            in.height, in.stride};
-    write_sides(in, ghost_, problem_.border, kColours, kColours * grid.left, kColours * grid.right,
-                stream_);
+    bring_rows(callers(), in, ghost_, problem_.border, kColours, kColours * grid.left,
+               kColours * grid.right, stream_);
     const int bytes = kernel_.words * int(sizeof(uint32_t));
     const dim3 block(kThreads);
     cover_rows(grid, rows_together(digits_), kernel_.height, out.height,
