@@ -30,7 +30,7 @@ cmp same.ppm one.ppm
 mkdir in
 cp samples/coffee.png in/a.png
 cp samples/coffee.png in/b.png
-try run recipe.txt in out --json --no-progress --threads 1
+try run recipe.txt in out --json --no-progress --threads 1 | sort
 grep -c 'scharr' out/.convfilt-journal
 try run recipe.txt in out --resume --no-progress
 try run 'blur | edge' in out --resume --no-progress
