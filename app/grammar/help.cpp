@@ -40,8 +40,7 @@ std::string entry_of(const std::string& name, const std::string& text) {
 }
 
 std::string left_of(const ArgumentFacts& argument) {
-  std::string text;
-  for (const std::string& name : argument.names) text += (text.empty() ? "" : ",") + name;
+  const std::string text = joined(argument.names, ",");
   if (!text.starts_with("-") || argument.value.empty()) return text;
   return text + (argument.joined ? "[=" + argument.value + "]" : " " + argument.value);
 }
@@ -65,11 +64,11 @@ std::string_view head_of(std::string_view text, int lines) {
 
 /// Where options come from beside the command line.
 std::string defaults_of(const CommandFacts& command) {
-  std::string variables;
+  Words variables;
   for (const ArgumentFacts& option : command.options)
-    if (!option.variable.empty()) variables += (variables.empty() ? "" : ", ") + option.variable;
+    if (!option.variable.empty()) variables.push_back(option.variable);
   std::string text;
-  if (!variables.empty()) text = entry_of("Environment", variables);
+  if (!variables.empty()) text = entry_of("Environment", joined(variables, ", "));
   return text +
          entry_of("~/.config/convfilt/config.toml",
                   "Your own file, in $XDG_CONFIG_HOME if that is set. A line reads, for example, "

@@ -9,16 +9,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
-#include <set>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 
@@ -186,12 +184,6 @@ std::string name_of_listed(const std::string& path) {
                                                    : normal.string();
 }
 
-std::string replaced(std::string text, const std::string& word, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size())
-    text.replace(at, word.size(), by);
-  return text;
-}
-
 std::string result_of(const fs::path& name, std::optional<int> page, const Selection& selection) {
   if (selection.is_one) return selection.out;
   std::string extension = name.extension().string();
@@ -219,7 +211,7 @@ std::string result_of(const fs::path& name, std::optional<int> page, const Selec
 
 void check_name(const std::string& pattern) {
   const std::string rest =
-      replaced(replaced(replaced(pattern, "{stem}", ""), "{ext}", ""), std::string(kPage), "");
+      replaced(replaced(replaced(pattern, "{stem}", ""), "{ext}", ""), kPage, "");
   if (rest.find_first_of("{}") != rest.npos)
     throw UsageError("--name: " + in_quotes(pattern) +
                      " may hold {stem}, {ext} and {page}, such as {stem}_blur{ext}");

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
@@ -324,9 +324,8 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
 }
 
 void warn_of(const std::vector<std::string>& names, ReadContext& context) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  if (!all.empty()) context.warn("parts of its header are neither used nor kept: " + all);
+  if (!names.empty())
+    context.warn("parts of its header are neither used nor kept: " + joined(names, ", "));
 }
 
 /// Names the lines of a Radiance HDR's header beside its kind and format.
