@@ -33,12 +33,18 @@ inline std::uint64_t little_endian(std::span<const unsigned char> bytes, std::si
   return number_in(bytes.subspan(at, count), true);
 }
 
+/// Stores a number in `count` bytes from `at` on, which must be there.
+inline void put_number(std::span<unsigned char> to, std::uint64_t at, std::uint64_t number,
+                       std::size_t count, bool least_first) {
+  for (std::size_t i = 0; i < count; ++i)
+    to[std::size_t(at) + (least_first ? i : count - 1 - i)] =
+        static_cast<unsigned char>(number >> 8 * i);
+}
+
 inline void append_number(std::vector<unsigned char>& to, std::uint64_t number, std::size_t count,
                           bool least_first) {
-  const std::size_t begin = to.size();
-  to.resize(begin + count);
-  for (std::size_t i = 0; i < count; ++i)
-    to[begin + (least_first ? i : count - 1 - i)] = static_cast<unsigned char>(number >> 8 * i);
+  to.resize(to.size() + count);
+  put_number(to, to.size() - count, number, count, least_first);
 }
 
 inline void append_big_endian(std::vector<unsigned char>& to, std::uint64_t number,

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
+#include "src/base/suggest.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt {
@@ -171,16 +170,19 @@ Curve curve_in_profile(const ColourLabel& label, bool is_for_screen) {
   return owned<Curve>(cmsBuildParametricToneCurve(nullptr, kWithLine, numbers));
 }
 
+/// Null where lcms2 cannot make it.
+Profile profile_with(cmsToneCurve* curve, const Chromaticities& xy, int channels) {
+  if (channels == 1) return owned<Profile>(cmsCreateGrayProfile(cmsD50_xyY(), curve));
+  const cmsCIExyY white{xy[0], xy[1], 1};
+  const cmsCIExyYTRIPLE primaries{{xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
+  cmsToneCurve* const curves[] = {curve, curve, curve};
+  return Profile(cmsCreateRGBProfile(&white, &primaries, curves));
+}
+
 Profile make_profile(const ColourLabel& label, int channels, bool is_for_screen) {
   const auto xy = chromaticities_of(label);
   const Curve curve = xy ? curve_in_profile(label, is_for_screen) : nullptr;
-  if (!curve) return nullptr;
-  if (channels == 1) return owned<Profile>(cmsCreateGrayProfile(cmsD50_xyY(), curve.get()));
-  const cmsCIExyY white{(*xy)[0], (*xy)[1], 1};
-  const cmsCIExyYTRIPLE primaries{
-      {(*xy)[2], (*xy)[3], 1}, {(*xy)[4], (*xy)[5], 1}, {(*xy)[6], (*xy)[7], 1}};
-  cmsToneCurve* const curves[] = {curve.get(), curve.get(), curve.get()};
-  return Profile(cmsCreateRGBProfile(&white, &primaries, curves));
+  return curve ? profile_with(curve.get(), *xy, channels) : nullptr;
 }
 
 /// The bytes of a profile, the same at any time. `words` name it.
@@ -315,16 +317,8 @@ Bytes profile_for(const Bytes& icc, int channels) {
   const cmsToneCurve* curve = profile && known ? curve_in(profile.get(), kGreen) : nullptr;
   if (!curve) return {};
   const Curve own = owned<Curve>(cmsDupToneCurve(curve));
-  Profile made;
-  if (channels == 1) {
-    made = owned<Profile>(cmsCreateGrayProfile(cmsD50_xyY(), own.get()));
-  } else {
-    constexpr cmsCIExyY kWhite{kBt709[0], kBt709[1], 1};
-    constexpr cmsCIExyYTRIPLE kPrimaries{
-        {kBt709[2], kBt709[3], 1}, {kBt709[4], kBt709[5], 1}, {kBt709[6], kBt709[7], 1}};
-    cmsToneCurve* const curves[] = {own.get(), own.get(), own.get()};
-    made = owned<Profile>(cmsCreateRGBProfile(&kWhite, &kPrimaries, curves));
-  }
+  const Profile made = profile_with(own.get(), kBt709, channels);
+  if (!made) throw std::bad_alloc();
   char words[200] = "";
   cmsGetProfileInfoASCII(profile.get(), cmsInfoDescription, "en", "US", words, sizeof words);
   return saved(made.get(), words);
@@ -364,11 +358,7 @@ std::string words_of(const ColourLabel& label) {
   }
   if (label.in_exif) return "Adobe RGB";
   std::string words = label.chromaticities ? "primaries in numbers" : "BT.709";
-  if (label.gamma) {
-    char gamma[32];
-    std::snprintf(gamma, sizeof gamma, ", gamma %.3g", 1e5 / std::max(*label.gamma, 1u));
-    words += gamma;
-  }
+  if (label.gamma) words += with_format(", gamma %.3g", 1e5 / std::max(*label.gamma, 1u));
   return words;
 }
 

@@ -244,8 +244,8 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
     warnings.push_back(to + std::string(format.name) +
                        " has no place for clipping paths; they are left out");
   }
-  if (format.id != FormatId::tiff && tells_place(metadata.exif)) {
-    metadata.exif = without_place(metadata.exif);
+  if (format.id != FormatId::tiff && has_tags(metadata.exif, kPlaceTags)) {
+    metadata.exif = without_tags(metadata.exif, kPlaceTags);
     warnings.push_back(to + std::string(format.name) +
                        " has no place for tags of GeoTIFF and GDAL; they are left out");
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -258,11 +257,8 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   const auto details = follow(file, *first, TIFFTAG_EXIFIFD);
 
   Bytes result = exif;
-  const TiffArea order(file.little(), false);
   const auto put = [&](std::uint64_t at, std::uint64_t number, std::size_t bytes) {
-    Bytes raw;
-    order.append_number(raw, number, bytes);
-    std::copy(raw.begin(), raw.end(), result.begin() + std::ptrdiff_t(at));
+    put_number(result, at, number, bytes, file.little());
   };
   const auto set = [&](const TiffDirectory& directory, std::uint16_t tag, int number) {
     for (const TiffEntry& entry : directory.entries) {

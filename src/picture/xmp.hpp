@@ -1,6 +1,9 @@
 /// Changes of an XMP packet.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "src/picture/metadata.hpp"
 
 namespace convfilt {
@@ -13,5 +16,14 @@ void erase_parts(Metadata::Bytes& xmp);
 /// The same for those that tell where a picture was taken, or what place it shows: coordinates,
 /// cities, countries.
 void erase_places(Metadata::Bytes& xmp);
+
+/// Takes away the first property of this name, an attribute or an element.
+void erase_first(std::string& xml, std::string_view name);
+
+/// A packet of one description, which begins with its attributes.
+std::string packet_of(const std::string& description);
+
+/// A packet of what the packet says of authors, owners and licences; empty if it says nothing.
+Metadata::Bytes rights_in_xmp(const Metadata::Bytes& xmp);
 
 }  // namespace convfilt

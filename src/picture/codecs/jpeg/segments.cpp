@@ -3,19 +3,17 @@
 #include <lcms2_plugin.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <new>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/xmp.hpp"
 
 namespace convfilt::jpeg {
 namespace {
@@ -117,21 +115,6 @@ std::map<std::string, std::string> namespaces_in(std::string_view tag) {
 
 constexpr std::string_view kHasExtension = "xmpNote:HasExtendedXMP";
 
-/// Takes away the property that names the extension, an attribute or an element.
-void erase_note(std::string& xml) {
-  const std::size_t at = xml.find(kHasExtension);
-  if (at == xml.npos) return;
-  if (at > 0 && xml[at - 1] == '<') {
-    const std::string end = "</" + std::string(kHasExtension) + ">";
-    const std::size_t close = xml.find(end, at);
-    if (close != xml.npos) xml.erase(at - 1, close + end.size() - (at - 1));
-    return;
-  }
-  const std::size_t open = xml.find_first_of("'\"", at);
-  const std::size_t close = open == xml.npos ? xml.npos : xml.find(xml[open], open + 1);
-  if (close != xml.npos) xml.erase(at, close + 1 - at);
-}
-
 /// The packet with the descriptions of its extension among its own; nothing where one of the two is
 /// not of the form that the specification gives.
 std::optional<Bytes> joined_packet(View packet, View extension) {
@@ -161,7 +144,7 @@ std::optional<Bytes> joined_packet(View packet, View extension) {
   }
   xml.insert(end, more.substr(more_rdf.end, more_end - more_rdf.end));
   xml.insert(rdf.end - 1, added);
-  erase_note(xml);
+  erase_first(xml, kHasExtension);
   return Bytes(xml.begin(), xml.end());
 }
 
@@ -203,13 +186,8 @@ void add_packet(View xmp, std::vector<Segment>& list) {
   if (xmp.size() <= kLargestPacket) return list.push_back(segment_of(kApp1, {bytes_of(kXmp), xmp}));
   const View extension = bytes_of(without_wrapper(text_of(xmp)));
   const std::string guid = md5_in_hexadecimal(extension);
-  const std::string packet =
-      "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
-      "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">"
-      "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
-      "<rdf:Description rdf:about=\"\" xmlns:xmpNote=\"http://ns.adobe.com/xmp/note/\" "
-      "xmpNote:HasExtendedXMP=\"" +
-      guid + "\"/></rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>";
+  const std::string packet = packet_of(
+      "xmlns:xmpNote=\"http://ns.adobe.com/xmp/note/\" xmpNote:HasExtendedXMP=\"" + guid + "\"/>");
   list.push_back(segment_of(kApp1, {bytes_of(kXmp), bytes_of(packet)}));
   for (std::size_t at = 0; at < extension.size(); at += kExtensionPart) {
     Bytes place;
@@ -341,7 +319,7 @@ Contents contents_of(const std::vector<Segment>& segments) {
       metadata.xmp = std::move(*whole);
     } else {
       std::string alone(text_of(metadata.xmp));
-      erase_note(alone);
+      erase_first(alone, kHasExtension);
       metadata.xmp.assign(alone.begin(), alone.end());
       contents.left_out.push_back(
           "the extension of its XMP is incomplete or of unknown form; it is left out");

@@ -1045,7 +1045,6 @@ std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& cont
 void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
                      Input& input) {
   const std::uint64_t size = input.source.size();
-  const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
        {std::pair<std::uint16_t, std::uint16_t>{TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS},
         {TIFFTAG_TILEOFFSETS, TIFFTAG_TILEBYTECOUNTS}}) {
@@ -1058,7 +1057,7 @@ void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, 
       const std::uint64_t at = all_places[i];
       if (at >= size || all_lengths[i] <= size - at) continue;
       std::vector<unsigned char> number;
-      order.append_number(number, size - at, length);
+      append_number(number, size - at, length, file.little());
       for (std::size_t b = 0; b < length; ++b)
         input.patches[lengths->values_at + i * length + b] = number[b];
       input.shortened.insert(std::uint32_t(i));
@@ -1445,7 +1444,7 @@ class TiffReader : public RowReader {
     }
     // The text describes the stack, and stays with its first picture.
     if (page.shift > 0 && !context.options().page)
-      header_.metadata.exif = without_description(header_.metadata.exif);
+      header_.metadata.exif = without_tags(header_.metadata.exif, kDescriptionTag);
     leave_out_profile();
     find_parts(*directory);
 
