@@ -12,10 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include "src/base/descriptor.hpp"
-#include "src/base/errors.hpp"
 #include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
 

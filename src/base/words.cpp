@@ -1,12 +1,9 @@
 #include "src/base/words.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <iterator>
-#include <string_view>
 #include <system_error>
-#include <type_traits>
 
 #include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"

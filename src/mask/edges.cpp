@@ -1,7 +1,6 @@
 #include "src/mask/edges.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>

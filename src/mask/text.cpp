@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

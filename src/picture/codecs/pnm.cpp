@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/codec.hpp"

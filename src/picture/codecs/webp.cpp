@@ -5,7 +5,6 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 #include <webp/encode.h>
-#include <webp/mux.h>
 
 #include <algorithm>
 #include <cmath>
@@ -296,21 +295,26 @@ class WebpWriter : public WholeWriter {
  private:
   static constexpr std::size_t kHead = 12;  ///< "RIFF", the bytes that follow, "WEBP"
 
-  /// The container's beginning, whose length end_animation() sets.
-  void begin_animation() {
+  /// Its length is set by end_container().
+  void begin_container(bool has_alpha) {
     constexpr unsigned kAnimated = 2, kXmp = 4, kExif = 8, kAlpha = 16, kIcc = 32;
     const Metadata& metadata = header_.metadata;
     sink_.append(bytes_of("RIFF\0\0\0\0WEBP"sv));
-    Bytes extended, animation;
+    Bytes extended;
     append_number(extended,
-                  kAnimated | (metadata.xmp.empty() ? 0 : kXmp) |
-                      (metadata.exif.empty() ? 0 : kExif) | (header_.channels == 4 ? kAlpha : 0) |
+                  (frame_ ? kAnimated : 0) | (metadata.xmp.empty() ? 0 : kXmp) |
+                      (metadata.exif.empty() ? 0 : kExif) | (has_alpha ? kAlpha : 0) |
                       (metadata.icc.empty() ? 0 : kIcc),
                   4, true);
     for (const int side : {header_.width, header_.height})
       append_number(extended, std::uint64_t(side) - 1, 3, true);
     append_chunk("VP8X", extended);
     if (!metadata.icc.empty()) append_chunk("ICCP", metadata.icc);
+  }
+
+  void begin_animation() {
+    begin_container(header_.channels == 4);
+    Bytes animation;
     append_number(animation, 0, 4, true);  // a clear background
     append_number(animation, std::uint64_t(std::clamp(frame_->loops, 0, 65535)), 2, true);
     append_chunk("ANIM", animation);
@@ -327,19 +331,24 @@ class WebpWriter : public WholeWriter {
       append_number(frame, std::uint64_t(side) - 1, 3, true);
     append_number(frame, std::min(milliseconds, kLongest), 3, true);
     append_number(frame, kReplaces, 1, true);
-    // The chunks of the coded picture, without its own container.
     const Bytes bitstream = encoded();
-    View chunks = View(bitstream).subspan(kHead);
-    if (starts_with(chunks, "VP8X")) chunks = chunks.subspan(8 + little_endian(chunks, 4));
+    const View chunks = chunks_in(bitstream);
     frame.insert(frame.end(), chunks.begin(), chunks.end());
     append_chunk("ANMF", frame);
   }
 
-  void end_animation() {
-    append_frame();
+  /// The chunks of a coded picture, without its own container.
+  static View chunks_in(View bitstream) {
+    const View chunks = bitstream.subspan(kHead);
+    return starts_with(chunks, "VP8X") ? chunks.subspan(8 + little_endian(chunks, 4)) : chunks;
+  }
+
+  void end_container() {
     if (!header_.metadata.exif.empty()) append_chunk("EXIF", header_.metadata.exif);
     if (!header_.metadata.xmp.empty()) append_chunk("XMP ", header_.metadata.xmp);
-    if (sink_.size() - 8 > UINT32_MAX - 1) fail("an animated WebP holds at most 4 GiB");
+    if (sink_.size() - 8 > UINT32_MAX - 1)
+      fail(frame_ ? "an animated WebP holds at most 4 GiB"
+                  : "its metadata do not fit; --strip leaves them out");
     Bytes length;
     append_number(length, sink_.size() - 8, 4, true);
     sink_.write(4, length);
@@ -354,27 +363,19 @@ class WebpWriter : public WholeWriter {
   }
 
   void finish() override {
-    if (frame_) return end_animation();
+    if (frame_) {
+      append_frame();
+      return end_container();
+    }
     const Bytes bitstream = encoded();
     const Metadata& metadata = header_.metadata;
     if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
       return sink_.append(bitstream);
-    const std::unique_ptr<WebPMux, Destroy<WebPMuxDelete>> mux(WebPMuxNew());
-    const auto data_of = [](const Bytes& bytes) { return WebPData{bytes.data(), bytes.size()}; };
-    const WebPData picture = data_of(bitstream);
-    bool done = mux && WebPMuxSetImage(mux.get(), &picture, 0) == WEBP_MUX_OK;
-    for (const auto& [name, block] :
-         {std::pair("ICCP", &metadata.icc), std::pair("EXIF", &metadata.exif),
-          std::pair("XMP ", &metadata.xmp)}) {
-      if (block->empty()) continue;
-      const WebPData data = data_of(*block);
-      done = done && WebPMuxSetChunk(mux.get(), name, &data, 0) == WEBP_MUX_OK;
-    }
-    WebPData whole{};
-    done = done && WebPMuxAssemble(mux.get(), &whole) == WEBP_MUX_OK;
-    if (done) sink_.append({whole.bytes, whole.size});
-    WebPDataClear(&whole);
-    if (!done) fail("its metadata do not fit; --strip leaves them out");
+    WebPBitstreamFeatures features{};
+    WebPGetFeatures(bitstream.data(), bitstream.size(), &features);
+    begin_container(features.has_alpha);
+    sink_.append(chunks_in(bitstream));
+    end_container();
   }
 
   Bytes encoded() const {

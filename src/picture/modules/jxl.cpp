@@ -16,7 +16,6 @@
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {

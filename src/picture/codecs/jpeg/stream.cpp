@@ -1,13 +1,10 @@
 #include "src/picture/codecs/jpeg/stream.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <numeric>
-#include <optional>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/codecs/jpeg/entropy.hpp"
 #include "src/picture/codecs/jpeg/libjpeg.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 
