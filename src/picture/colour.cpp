@@ -14,7 +14,6 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
 using Codes = ColourLabel::Codes;
 
 template <auto kFree>

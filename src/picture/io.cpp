@@ -64,7 +64,7 @@ void turn_metadata(const Header& shape, Metadata& metadata) {
 
 /// Leaves out a profile that cannot be true, and takes the label that EXIF may have.
 void check_label(Metadata& metadata, ReadContext& context) {
-  Metadata::Bytes& icc = metadata.icc;
+  Bytes& icc = metadata.icc;
   const bool is_damaged = !icc.empty() && !is_profile(icc);
   if (is_damaged || (!icc.empty() && !profile_is_grey(icc) && !profile_is_rgb(icc))) {
     icc.clear();
@@ -180,7 +180,7 @@ constexpr std::string_view kComment("Comment\0", 8);
 
 void exchange_comments(FormatId to, Metadata& metadata) {
   if (to == FormatId::png) {
-    for (Metadata::Bytes& comment : metadata.comments) {
+    for (Bytes& comment : metadata.comments) {
       while (!comment.empty() && comment.back() == 0) comment.pop_back();
       std::ranges::replace(comment, 0, ' ');
       comment.insert(comment.begin(), kComment.begin(), kComment.end());
@@ -556,7 +556,7 @@ void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, 
 }
 
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
-                        std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
+                        ByteView encoded, std::vector<std::string>& warnings,
                         const std::function<void(const FileStamp&)>& before, bool replaces) {
   std::optional<ColourConversion> none;  // a JPEG has a profile
   const Header written = fitted(path, shape, format_for(path, options), options, warnings, none);

@@ -9,14 +9,11 @@
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/bytes.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
 
 namespace convfilt {
 namespace {
-
-using Bytes = Metadata::Bytes;
 
 constexpr std::string_view kResource = "8BIM";
 constexpr std::uint16_t kIptcResource = 0x0404;
@@ -229,7 +226,7 @@ void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& ke
 
 /// Calls take(number, resource, its data) for each resource.
 template <class Take>
-void each_resource(std::span<const unsigned char> resources, const Take& take) {
+void each_resource(ByteView resources, const Take& take) {
   constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
   while (resources.size() >= kLeast) {
     const std::size_t number = big_endian(resources, kNumberAt, 2);
@@ -310,7 +307,7 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   return result;
 }
 
-int exif_orientation(std::span<const unsigned char> exif) {
+int exif_orientation(ByteView exif) {
   const TiffStructure file(exif);
   const auto first = file.first_directory();
   const std::uint64_t value = first ? file.number(first->find(TIFFTAG_ORIENTATION)).value_or(1) : 1;
@@ -378,7 +375,7 @@ void set_xmp_upright(Bytes& xmp) {
   }
 }
 
-Bytes iptc_in(std::span<const unsigned char> resources) {
+Bytes iptc_in(ByteView resources) {
   Bytes iptc;
   each_resource(resources, [&](std::size_t number, auto, auto data) {
     if (number == kIptcResource && iptc.empty()) iptc.assign(data.begin(), data.end());
@@ -386,7 +383,7 @@ Bytes iptc_in(std::span<const unsigned char> resources) {
   return iptc;
 }
 
-Bytes paths_in(std::span<const unsigned char> resources) {
+Bytes paths_in(ByteView resources) {
   constexpr std::size_t kFirst = 2000, kLast = 2997, kNameOfPath = 2999;
   Bytes paths;
   each_resource(resources, [&](std::size_t number, auto whole, auto) {

@@ -18,8 +18,6 @@
 namespace convfilt {
 namespace {
 
-using Bytes = Metadata::Bytes;
-
 /// Removes the GPS directory, and the tags of GeoTIFF and GDAL, and wipes out what they point to.
 Bytes without_places(const Bytes& exif) {
   const TiffStructure file(exif);

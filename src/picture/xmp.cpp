@@ -114,7 +114,7 @@ constexpr std::string_view kOfRights[] = {
     "photoshop:AuthorsPosition",
 };
 
-void erase_all(Metadata::Bytes& xmp, std::span<const Properties> kinds) {
+void erase_all(Bytes& xmp, std::span<const Properties> kinds) {
   std::string xml(text_of(xmp));
   for (const Properties& properties : kinds) erase(xml, properties);
   if (xml.size() < xmp.size()) xmp.assign(xml.begin(), xml.end());
@@ -122,11 +122,11 @@ void erase_all(Metadata::Bytes& xmp, std::span<const Properties> kinds) {
 
 }  // namespace
 
-void erase_parts(Metadata::Bytes& xmp) {
+void erase_parts(Bytes& xmp) {
   erase_all(xmp, kOfParts);
 }
 
-void erase_places(Metadata::Bytes& xmp) {
+void erase_places(Bytes& xmp) {
   erase_all(xmp, kOfPlaces);
 }
 
@@ -146,7 +146,7 @@ std::string packet_of(const std::string& description) {
          description + "</rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>";
 }
 
-Metadata::Bytes rights_in_xmp(const Metadata::Bytes& xmp) {
+Bytes rights_in_xmp(const Bytes& xmp) {
   std::string xml(text_of(xmp)), attributes, elements;
   for (const std::string_view name : kOfRights) {
     for (std::size_t at = xml.find(name); at != xml.npos; at = xml.find(name, at)) {
@@ -173,7 +173,7 @@ Metadata::Bytes rights_in_xmp(const Metadata::Bytes& xmp) {
       " xmlns:cc=\"http://creativecommons.org/ns#\""
       " xmlns:photoshop=\"http://ns.adobe.com/photoshop/1.0/\"" +
       attributes + ">" + elements + "</rdf:Description>");
-  return Metadata::Bytes(packet.begin(), packet.end());
+  return Bytes(packet.begin(), packet.end());
 }
 
 }  // namespace convfilt

@@ -11,11 +11,11 @@ namespace convfilt {
 /// Takes away the properties that speak of parts behind a picture, which no result has: a gain map
 /// (hdrgm), the video of a motion photo (GCamera), the directory of all parts (Container). What is
 /// not of a form that the specification gives stays.
-void erase_parts(Metadata::Bytes& xmp);
+void erase_parts(Bytes& xmp);
 
 /// The same for those that tell where a picture was taken, or what place it shows: coordinates,
 /// cities, countries.
-void erase_places(Metadata::Bytes& xmp);
+void erase_places(Bytes& xmp);
 
 /// Takes away the first property of this name, an attribute or an element.
 void erase_first(std::string& xml, std::string_view name);
@@ -24,6 +24,6 @@ void erase_first(std::string& xml, std::string_view name);
 std::string packet_of(const std::string& description);
 
 /// A packet of what the packet says of authors, owners and licences; empty if it says nothing.
-Metadata::Bytes rights_in_xmp(const Metadata::Bytes& xmp);
+Bytes rights_in_xmp(const Bytes& xmp);
 
 }  // namespace convfilt

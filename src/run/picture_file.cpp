@@ -226,7 +226,7 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
     header.metadata.paths.clear();
     warn("its clipping paths fit its own size and orientation alone, and are left out");
   }
-  Metadata::Bytes& exif = header.metadata.exif;
+  Bytes& exif = header.metadata.exif;
   const std::string nodata = quoted_name(nodata_of(exif));
   const auto lacking = sample_without_data(header.metadata, header.depth);
   if (lacking && !work.knows_nodata)

@@ -24,8 +24,6 @@ namespace {
 using namespace convfilt;
 using testing::require;
 
-using Bytes = Metadata::Bytes;
-
 void check_profile(const Bytes& icc) {
   for (const Depth depth : {Depth::u8, Depth::f32}) {
     for (const int channels : {1, 4}) {

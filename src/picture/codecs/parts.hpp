@@ -5,7 +5,6 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -139,7 +138,7 @@ inline std::string bytes_follow(std::uint64_t count) {
 
 /// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
 /// skip. Empty where there is none.
-inline std::span<const unsigned char> exif_in_box(std::span<const unsigned char> box) {
+inline ByteView exif_in_box(ByteView box) {
   const std::uint64_t skipped = box.size() < 4 ? 4 : 4 + big_endian(box, 0);
   return box.subspan(std::size_t(std::min<std::uint64_t>(skipped, box.size())));
 }

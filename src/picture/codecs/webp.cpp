@@ -22,12 +22,10 @@
 namespace convfilt {
 namespace {
 
-using Bytes = Metadata::Bytes;
-using View = std::span<const unsigned char>;
 using namespace std::string_view_literals;
 
 /// Why the container cannot be whole; empty when it may be.
-std::string damage_of(View file) {
+std::string damage_of(ByteView file) {
   constexpr std::size_t kHead = 8;
   if (file.size() < 12) return ends_early("within its header");
   const std::uint64_t whole = little_endian(file, 4) + kHead;
@@ -49,7 +47,7 @@ Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
 /// Reads bits of even odds, as the head of a VP8 frame has them (RFC 6386, 7.3).
 class HeadBits {
  public:
-  explicit HeadBits(View bytes) : bytes_(bytes) {}
+  explicit HeadBits(ByteView bytes) : bytes_(bytes) {}
 
   int number(int bits) {
     int value = 0;
@@ -78,7 +76,7 @@ class HeadBits {
     return is_one;
   }
 
-  View bytes_;
+  ByteView bytes_;
   std::size_t next_ = 0;
   unsigned held_ = 0, range_ = 255;
   int filled_ = 0;
@@ -86,7 +84,7 @@ class HeadBits {
 
 /// The quality for which libwebp takes the mean of the frame's quantisers; nothing for a lossless
 /// picture. It is off by some where libwebp spread the quantisers over segments.
-std::optional<int> quality_of(View riff, std::size_t at = 12) {
+std::optional<int> quality_of(ByteView riff, std::size_t at = 12) {
   // Chunks from `at` on: a name, a size, data of an even length.
   while (at + 8 <= riff.size() && !starts_with(riff.subspan(at), "VP8 "))
     at += 8 + (little_endian(riff, at + 4) + 1) / 2 * 2;
@@ -257,7 +255,7 @@ class WebpReader : public WholeReader {
 
   using Demuxer = std::unique_ptr<WebPDemuxer, Destroy<WebPDemuxDelete>>;
 
-  View file_, bitstream_;
+  ByteView file_, bitstream_;
   Image image_;  ///< or a frame
   std::string damage_;
   Demuxer demuxer_;  ///< of an animation
@@ -332,14 +330,14 @@ class WebpWriter : public WholeWriter {
     append_number(frame, std::min(milliseconds, kLongest), 3, true);
     append_number(frame, kReplaces, 1, true);
     const Bytes bitstream = encoded();
-    const View chunks = chunks_in(bitstream);
+    const ByteView chunks = chunks_in(bitstream);
     frame.insert(frame.end(), chunks.begin(), chunks.end());
     append_chunk("ANMF", frame);
   }
 
   /// The chunks of a coded picture, without its own container.
-  static View chunks_in(View bitstream) {
-    const View chunks = bitstream.subspan(kHead);
+  static ByteView chunks_in(ByteView bitstream) {
+    const ByteView chunks = bitstream.subspan(kHead);
     return starts_with(chunks, "VP8X") ? chunks.subspan(8 + little_endian(chunks, 4)) : chunks;
   }
 
@@ -354,7 +352,7 @@ class WebpWriter : public WholeWriter {
     sink_.write(4, length);
   }
 
-  void append_chunk(std::string_view name, View data) {
+  void append_chunk(std::string_view name, ByteView data) {
     Bytes head(name.begin(), name.end());
     append_number(head, data.size(), 4, true);
     sink_.append(head);

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,22 +14,20 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::span<const unsigned char>;
-
 /// A picture on the screen.
 struct GifFrame {
   FramePlace place;
   int time = 0;          ///< hundredths of a second
   int transparent = -1;  ///< its index in the colours; -1 where there is none
   bool interlaced = false;
-  Bytes colours;  ///< three bytes each
-  Bytes data;     ///< the bits of the first codes, then blocks of codes
+  ByteView colours;  ///< three bytes each
+  ByteView data;     ///< the bits of the first codes, then blocks of codes
 };
 
 /// Walks over a file's blocks, from frame to frame. A file that ends before its trailer was cut.
 class Walk {
  public:
-  explicit Walk(Bytes bytes) : bytes_(bytes) {
+  explicit Walk(ByteView bytes) : bytes_(bytes) {
     screen_width = word();
     screen_height = word();
     const unsigned flags = byte();
@@ -74,7 +71,7 @@ class Walk {
   int loops = 1;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
-  Metadata::Bytes comment;  ///< the text of all, or its beginning
+  Bytes comment;  ///< the text of all, or its beginning
 
  private:
   unsigned byte() {
@@ -86,11 +83,11 @@ class Walk {
     const unsigned low = byte();
     return int(low | byte() << 8);
   }
-  Bytes rest() const { return bytes_.subspan(std::min(at_, bytes_.size())); }
-  Bytes colours(unsigned flags) {
+  ByteView rest() const { return bytes_.subspan(std::min(at_, bytes_.size())); }
+  ByteView colours(unsigned flags) {
     if (!(flags & 0x80)) return {};
     const std::size_t size = std::size_t{3} << ((flags & 7) + 1);
-    const Bytes table = rest().first(std::min(size, rest().size()));
+    const ByteView table = rest().first(std::min(size, rest().size()));
     at_ += size;
     return table;
   }
@@ -103,7 +100,7 @@ class Walk {
     constexpr unsigned kGraphics = 0xF9, kComment = 0xFE, kApplication = 0xFF;
     constexpr std::string_view kLoops = "\x0BNETSCAPE2.0\x03\x01";
     const unsigned kind = byte();
-    const Bytes data = rest();
+    const ByteView data = rest();
     if (kind == kGraphics && data.size() >= 5 && data[0] == 4) {
       constexpr Disposal kDisposals[] = {Disposal::keep, Disposal::keep, Disposal::clear,
                                          Disposal::restore};
@@ -120,21 +117,21 @@ class Walk {
     skip_data();
     if (kind == kComment)
       for (std::size_t at = begin; at < bytes_.size() && bytes_[at] > 0; at += 1 + bytes_[at]) {
-        const Bytes text =
+        const ByteView text =
             bytes_.subspan(at + 1).first(std::min<std::size_t>(bytes_[at], bytes_.size() - at - 1));
         if (comment.size() < kMostComment) comment.insert(comment.end(), text.begin(), text.end());
       }
   }
 
-  Bytes bytes_;
+  ByteView bytes_;
   std::size_t at_ = 6;  ///< behind the signature
-  Bytes screen_colours_;
+  ByteView screen_colours_;
 };
 
 /// The codes of a picture, which lie in blocks, each with its length before it.
 class Codes {
  public:
-  explicit Codes(Bytes blocks) : rest_(blocks) {}
+  explicit Codes(ByteView blocks) : rest_(blocks) {}
 
   /// The next code; nothing behind the last one.
   std::optional<unsigned> next(int bits) {
@@ -155,7 +152,7 @@ class Codes {
   }
 
  private:
-  Bytes rest_;
+  ByteView rest_;
   std::size_t left_ = 0;  ///< bytes of the block
   unsigned held_ = 0;
   int filled_ = 0;  ///< bits
@@ -194,12 +191,12 @@ class Strings {
   }
 
   /// The string that take() took.
-  Bytes string() {
+  ByteView string() {
     std::size_t at = string_.size();
     unsigned code = *before_;
     for (; code >= clear_; code = entries_[code].before) string_[--at] = entries_[code].last;
     string_[--at] = static_cast<unsigned char>(code);
-    return Bytes(string_).subspan(at);
+    return ByteView(string_).subspan(at);
   }
 
  private:
@@ -382,7 +379,7 @@ class GifReader : public WholeReader {
       }
       if (!strings.take(*code))
         note_damage(decoded_, "code " + std::to_string(*code) + " before its string");
-      const Bytes string = strings.string();
+      const ByteView string = strings.string();
       const std::size_t count = std::min(string.size(), indices_.size() - decoded_);
       std::copy_n(string.begin(), count, indices_.begin() + std::ptrdiff_t(decoded_));
       decoded_ += count;
@@ -407,15 +404,15 @@ class GifReader : public WholeReader {
   Walk walk_;  ///< behind the frame
   GifFrame frame_;
   bool is_first_ = true;
-  bool is_animated_ = false;            ///< several frames may be read
-  int first_ = 0;                       ///< frames before the one that is read first
-  std::int64_t largest_ = 0;            ///< pixels of a frame
-  Canvas canvas_;                       ///< of an animation
-  std::vector<int> order_;              ///< the picture's rows as they are stored
-  std::vector<std::size_t> stored_;     ///< and for each row, the place where it is
-  std::vector<unsigned char> indices_;  ///< of the picture's pixels, by stored rows
-  std::size_t decoded_ = 0;             ///< how many of them
-  std::string damage_;                  ///< the first; empty where there is none
+  bool is_animated_ = false;         ///< several frames may be read
+  int first_ = 0;                    ///< frames before the one that is read first
+  std::int64_t largest_ = 0;         ///< pixels of a frame
+  Canvas canvas_;                    ///< of an animation
+  std::vector<int> order_;           ///< the picture's rows as they are stored
+  std::vector<std::size_t> stored_;  ///< and for each row, the place where it is
+  Bytes indices_;                    ///< of the picture's pixels, by stored rows
+  std::size_t decoded_ = 0;          ///< how many of them
+  std::string damage_;               ///< the first; empty where there is none
 };
 
 }  // namespace

@@ -27,8 +27,6 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
 /// The cause in the text of an exception, in one short line.
 std::string cause_in(const cv::Exception& error) {
   std::string cause = error.err;

@@ -40,8 +40,7 @@ bool pass_block(Bits& bits, const ScanComponent& component, int at, Each each) {
 
 }  // namespace
 
-HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
-                           std::span<const unsigned char> symbols) {
+HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts, ByteView symbols) {
   constexpr int kLargestDc = 11, kLargestAc = 10;  // bits of values that 8-bit samples can have
   constexpr int kSixteenZeros = 0xF0;
   std::uint32_t code = 0;
@@ -98,8 +97,8 @@ HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
 namespace {
 
 template <bool kKeeps>
-bool holds(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-           std::size_t units, CodedChroma* chroma) {
+bool holds(ByteView data, std::span<const ScanComponent> components, std::size_t units,
+           CodedChroma* chroma) {
   Bits bits(data);
   for (std::size_t unit = 0; unit < units; ++unit) {
     int length = 0;
@@ -123,14 +122,14 @@ bool holds(std::span<const unsigned char> data, std::span<const ScanComponent> c
 
 }  // namespace
 
-bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-                 std::size_t units, CodedChroma* chroma) {
+bool holds_units(ByteView data, std::span<const ScanComponent> components, std::size_t units,
+                 CodedChroma* chroma) {
   return chroma ? holds<true>(data, components, units, chroma)
                 : holds<false>(data, components, units, chroma);
 }
 
 Interleaver::Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
-                         std::span<const unsigned char> dc, std::span<const unsigned char> ac)
+                         ByteView dc, ByteView ac)
     : dc_(HuffmanTable::Kind::dc, dc.subspan<1, 16>(), dc.subspan(17)),
       ac_(HuffmanTable::Kind::ac, ac.subspan<1, 16>(), ac.subspan(17)),
       component_(dc_, ac_, blocks),
@@ -162,7 +161,7 @@ void Interleaver::put_difference(int difference, BitWriter& to) const {
   to.put(bits | (size > 0 ? value << (64 - size) >> length : 0), length + size);
 }
 
-void Interleaver::add(std::span<const unsigned char> luma, std::size_t units) {
+void Interleaver::add(ByteView luma, std::size_t units) {
   Bits bits(luma);
   BitWriter to = std::move(out);  // a copy that no pointer leads to stays in registers
   int mean = 0;

@@ -558,8 +558,8 @@ class JpegReader : public FirstPictureReader,
   std::unique_ptr<unsigned char[]> buffer_;
   jpeg_source_mgr manager_{};
   jpeg_progress_mgr progress_{};
-  std::uint64_t offset_ = 0;         ///< of the byte after the buffer
-  std::vector<unsigned char> line_;  ///< CMYK
+  std::uint64_t offset_ = 0;  ///< of the byte after the buffer
+  Bytes line_;                ///< CMYK
   std::string damage_;
   std::optional<jpeg::LateHeight> late_height_;
   int next_row_ = 0;      ///< that the caller gets

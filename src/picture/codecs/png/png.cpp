@@ -37,8 +37,6 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
 /// How libpng's functions are left, and what they said.
 struct Exit {
   std::jmp_buf jump;
@@ -489,7 +487,7 @@ std::unique_ptr<RowReader> open_png(ByteSource& source, ReadContext& context) {
 }
 
 /// Adler-32, by which zlib's streams are checked.
-std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
+std::uint32_t checksum_of(ByteView bytes) {
 #ifdef CONVFILT_HAS_ISAL
   return isal_adler32(1, bytes.data(), bytes.size());
 #else
@@ -499,7 +497,7 @@ std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
 
 /// Calls `step` until all of `raw` is deflated. `stream` is zlib's or ISA-L's.
 template <class Stream, class Step>
-Bytes deflated_by(Stream& stream, std::span<const unsigned char> raw, const Step& step) {
+Bytes deflated_by(Stream& stream, ByteView raw, const Step& step) {
   Bytes out(raw.size() + raw.size() / 8 + 1024);
   std::size_t size = 0;
   stream.next_in = const_cast<unsigned char*>(raw.data());
@@ -517,7 +515,7 @@ Bytes deflated_by(Stream& stream, std::span<const unsigned char> raw, const Step
 
 /// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that
 /// is there. `filtered` is for rows that are filtered.
-Bytes deflated(std::span<const unsigned char> raw, int level, bool filtered) {
+Bytes deflated(ByteView raw, int level, bool filtered) {
 #ifdef CONVFILT_HAS_ISAL
   if (level < 0) {
     // Filtered photographs have runs and hardly other repetitions: matches from further away are

@@ -13,8 +13,6 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
 /// The first directory of a block, which is no BigTIFF and whole.
 std::optional<TiffDirectory> directory_of(const TiffStructure& file) {
   auto first = file.big() ? std::nullopt : file.first_directory();

@@ -719,7 +719,7 @@ class Converter {
   const Layout& layout_;
   int channels_;
   Depth depth_;
-  std::vector<unsigned char> unpacked_;
+  Bytes unpacked_;
 };
 
 /// Gives rows of finished samples from top to bottom.
@@ -984,7 +984,7 @@ class EmbeddedRows : public BandRows {
     const std::string place = place_of(layout_, y, strile);
     if (!check_place(*opened_, input_, strile, place)) return {};
     const std::uint64_t at = TIFFGetStrileOffset(tiff, strile);
-    std::vector<unsigned char> bytes(std::size_t(
+    Bytes bytes(std::size_t(
         std::min<std::uint64_t>(TIFFGetStrileByteCount(tiff, strile), input_.source.size() - at)));
     bytes.resize(input_.source.read(at, bytes));
     const auto lost = [&](const std::string& why) -> Image {
@@ -1056,7 +1056,7 @@ void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, 
     for (std::size_t i = 0; i < std::min({all_places.size(), all_lengths.size(), most}); ++i) {
       const std::uint64_t at = all_places[i];
       if (at >= size || all_lengths[i] <= size - at) continue;
-      std::vector<unsigned char> number;
+      Bytes number;
       append_number(number, size - at, length, file.little());
       for (std::size_t b = 0; b < length; ++b)
         input.patches[lengths->values_at + i * length + b] = number[b];
@@ -1074,7 +1074,7 @@ std::uint64_t largest_strile(const TiffStructure& file, const TiffDirectory& dir
     const TiffEntry* lengths = directory.find(std::uint16_t(tag));
     if (!lengths) continue;
     const auto each = std::size_t(tiff_type_size(lengths->type));
-    std::vector<unsigned char> part(std::size_t(std::min<std::uint64_t>(lengths->size, 1 << 16)));
+    Bytes part(std::size_t(std::min<std::uint64_t>(lengths->size, 1 << 16)));
     for (std::uint64_t at = 0; at < lengths->size; at += part.size()) {
       const std::uint64_t left = std::min<std::uint64_t>(part.size(), lengths->size - at);
       part.resize(source.read(lengths->values_at + at, std::span(part).first(std::size_t(left))));
@@ -1526,7 +1526,7 @@ class TiffReader : public RowReader {
 
   /// A profile for inks, or for Lab, does not fit the colours made of them.
   void leave_out_profile() {
-    Metadata::Bytes& icc = header_.metadata.icc;
+    Bytes& icc = header_.metadata.icc;
     if (layout_.colour == Colour::cmyk) input_.context.warn(cmyk_becomes_rgb(!icc.empty()));
     if (layout_.colour == Colour::cmyk || layout_.colour == Colour::lab) icc.clear();
   }
@@ -1698,7 +1698,7 @@ class TiffWriter : public RowWriter {
   }
 
   /// Makes a strip in memory by a handle for it alone, so that several can be made at a time.
-  std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
+  Bytes compressed(Bytes strip, int height) const {
     MemorySink memory;
     OpenTiff file(memory);
     if (!file.open(coding_.mode())) fail(file);
