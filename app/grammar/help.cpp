@@ -15,10 +15,6 @@ constexpr std::string_view kOftenUsed[] = {"--strategy", "--device",     "--bord
                                            "--quality",  "--out-folder", "--recursive", "--resume",
                                            "--strip",    "--verbose"};
 
-bool is_often_used(std::string_view option) {
-  return std::ranges::count(kOftenUsed, option) > 0;
-}
-
 /// A name, and its text in lines that begin in the second column.
 std::string entry_of(const std::string& name, const std::string& text) {
   const std::string margin(kColumn, ' ');
@@ -126,7 +122,8 @@ std::string help_text(const CommandFacts& command, bool all) {
                        ? defaults_of(command)
                        : "");
   for (const ArgumentFacts& option : command.options)
-    if (!option.is_own && is_often_used(option.names.back())) add(option, "Often used");
+    if (!option.is_own && std::ranges::count(kOftenUsed, option.names.back()) > 0)
+      add(option, "Often used");
   return text + "\nconvfilt " + std::string(help.name) + " --help lists all options.\n";
 }
 

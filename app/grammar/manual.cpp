@@ -7,13 +7,13 @@
 namespace convfilt {
 namespace {
 
-bool takes_file(const ArgumentFacts& argument) {
-  return argument.value == "FILE" || argument.value == "IN" || argument.value == "OUT" ||
-         argument.value == "MASK" || argument.value == "M";
-}
-
 bool takes_mask(const ArgumentFacts& argument) {
   return argument.value == "MASK" || argument.value == "M";
+}
+
+bool takes_file(const ArgumentFacts& argument) {
+  return argument.value == "FILE" || argument.value == "IN" || argument.value == "OUT" ||
+         takes_mask(argument);
 }
 
 // ---- troff

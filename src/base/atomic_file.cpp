@@ -43,17 +43,14 @@ class TemporaryName {
   TemporaryName& operator=(const TemporaryName&) = delete;
 
   const char* c_str() const { return path_.c_str(); }
-  bool rename_to(const std::string& path) {
-    given_away_ = ::rename(path_.c_str(), path.c_str()) == 0;
-    return given_away_;
-  }
-  /// The same, unless there is such a file; errno is EEXIST then.
-  bool rename_to_new(const std::string& path) {
-    given_away_ =
-        ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0;
+  /// If there is a file that it may not replace, errno is EEXIST.
+  bool rename_to(const std::string& path, bool replaces) {
+    const char *const from = path_.c_str(), *const to = path.c_str();
+    given_away_ = (replaces ? ::rename(from, to)
+                            : ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE)) == 0;
     // NFS and some others have no such rename, but links.
-    if (!given_away_ && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
-      return ::link(path_.c_str(), path.c_str()) == 0;
+    if (!given_away_ && !replaces && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
+      return ::link(from, to) == 0;
     return given_away_;
   }
 
@@ -352,9 +349,7 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
   };
   if (std::optional<TemporaryName>& name = temporaries_->name) {
     const Descriptor locked(::dup(file.get()));  // until it has the other name
-    if (!file.close() ||
-        !(replaces ? name->rename_to(target_.path) : name->rename_to_new(target_.path)))
-      fail_to_name(errno);
+    if (!file.close() || !name->rename_to(target_.path, replaces)) fail_to_name(errno);
     return;
   }
   const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
@@ -369,8 +364,7 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
     copy_to([&](auto part) { copy.write(copy.size(), part); });
     return copy.commit({}, replaces);
   }
-  if (!(replaces ? name.rename_to(target_.path) : name.rename_to_new(target_.path)))
-    fail_to_name(errno);
+  if (!name.rename_to(target_.path, replaces)) fail_to_name(errno);
 }
 
 void write_file(const std::string& path, std::span<const unsigned char> bytes,

@@ -9,10 +9,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
+#include <fstream>
 #include <numeric>
 #include <utility>
 
@@ -98,11 +97,6 @@ std::string renamed_line(const std::string& result, const FileStamp& stamp) {
   return "renamed " + with_stamp(stamp) + escaped(result);
 }
 
-std::string title_line(const Shard& shard, const std::string& settings) {
-  return with_hash(std::string(kTitle) + " " + std::to_string(shard.index) + " " +
-                   std::to_string(shard.count) + " " + escaped(settings));
-}
-
 bool read_title(const std::vector<std::string>& fields, JournalContents& contents) {
   if (fields.size() != 4 || fields[0] != kTitle) return false;
   const auto index = number_of_word<int>(fields[1]), count = number_of_word<int>(fields[2]);
@@ -185,38 +179,28 @@ void lock(int file, int how, const std::string& path) {
 class Lines {
  public:
   /// Throws IoError.
-  explicit Lines(const std::string& path)
-      : path_(path), descriptor_(open_journal(path, O_RDONLY)), file_(nullptr, &std::fclose) {
-    if (descriptor_ >= 0) file_.reset(::fdopen(descriptor_, "rb"));
+  explicit Lines(const std::string& path) : path_(path) {
+    const Descriptor file(open_journal(path, O_RDONLY));
+    if (file.get() >= 0) file_.open(path, std::ios::binary);
   }
-  ~Lines() { std::free(line_); }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
 
-  bool is_there() const { return file_ != nullptr; }
+  bool is_there() const { return file_.is_open(); }
 
   /// The next line, without its newline. Throws IoError.
   bool next(std::string_view& line) {
-    const ssize_t length = file_ ? ::getline(&line_, &room_, file_.get()) : -1;
-    if (file_ && std::ferror(file_.get()))
-      fail(path_, "cannot be read: " + std::string(std::strerror(errno)));
-    if (length < 0) return false;
-    line = {line_, std::size_t(length)};
-    is_whole_ = line.ends_with('\n');
-    if (is_whole_) line.remove_suffix(1);
-    return true;
+    const bool is_read = !std::getline(file_, line_).fail();
+    if (file_.bad()) fail(path_, "cannot be read: " + std::string(std::strerror(errno)));
+    line = line_;
+    return is_read;
   }
 
   /// Whether the latest line ended with a newline.
-  bool is_whole() const { return is_whole_; }
+  bool is_whole() const { return !file_.eof(); }
 
  private:
   const std::string path_;
-  const int descriptor_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  char* line_ = nullptr;
-  std::size_t room_ = 0;
-  bool is_whole_ = false;
+  std::ifstream file_;
+  std::string line_;
 };
 
 /// Entries of a journal that is about to be begun anew: the pictures that were done by the same
@@ -395,7 +379,8 @@ Journal::Journal(const std::string& folder, const Shard& shard, const std::strin
   before_.shard = shard;
   before_.settings = settings;
   for (auto& [name, record] : before_.pictures) record.is_planned = false;
-  add(title_line(shard, settings));
+  add(with_hash(std::string(kTitle) + " " + std::to_string(shard.index) + " " +
+                std::to_string(shard.count) + " " + escaped(settings)));
   if (earlier.empty())
     for (const auto& [result, stamp] : before_.renamed)
       if (is_there(folder, result, stamp)) renamed(result, stamp);
