@@ -92,6 +92,9 @@ std::string size_text(std::int64_t width, std::int64_t height);
 std::string ends_early(const std::string& where);
 std::string data_damaged(const std::string& where);
 
+/// "colour 9 of a palette of 8".
+std::string foreign_colour(std::int64_t index, std::int64_t colours);
+
 /// "row 3 of 480"; rows count from `y`.
 std::string row_text(std::int64_t y, std::int64_t height);
 

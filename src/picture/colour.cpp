@@ -112,23 +112,6 @@ double hlg_code(double light) {
 
 // ---- labels -------------------------------------------------------------------------------------
 
-}  // namespace
-
-std::optional<Codes> codes_of(const ColourLabel& label) {
-  constexpr std::uint32_t kOfSrgb[] = {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000};
-  if (label.codes) return label.codes;
-  if (label.srgb_intent) return ColourLabel::kSrgb;
-  const auto near = [](std::uint32_t a, std::uint32_t b) { return a + 100 > b && b + 100 > a; };
-  const bool is_bt709 = !label.chromaticities || std::equal(std::begin(kOfSrgb), std::end(kOfSrgb),
-                                                            label.chromaticities->begin(), near);
-  if (!is_bt709) return std::nullopt;
-  if (!label.gamma) return label.chromaticities ? std::optional(ColourLabel::kSrgb) : std::nullopt;
-  if (near(*label.gamma, 45455)) return ColourLabel::kSrgb;
-  return near(*label.gamma, 100000) ? std::optional(ColourLabel::kLinear) : std::nullopt;
-}
-
-namespace {
-
 std::optional<Chromaticities> chromaticities_of(const ColourLabel& label) {
   if (const auto codes = codes_of(label)) {
     const Primaries* found = find(kPrimaries, codes->primaries);
@@ -210,6 +193,13 @@ const cmsToneCurve* curve_in(cmsHPROFILE profile, int channel) {
       cmsReadTag(profile, is_grey ? cmsSigGrayTRCTag : kColours[channel]));
 }
 
+/// The colour of a channel in a profile; null where it has none. lcms2 keeps it.
+const cmsCIEXYZ* colour_in(cmsHPROFILE profile, int channel) {
+  constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,
+                                          cmsSigRedColorantTag};
+  return static_cast<const cmsCIEXYZ*>(cmsReadTag(profile, kColours[channel]));
+}
+
 /// Functions of a curve. Below 0 they are mirrored; above 1 a table goes on in proportion.
 ToneCurve functions_of(const cmsToneCurve* curve) {
   const auto function_of = [](std::shared_ptr<cmsToneCurve> curve) {
@@ -234,6 +224,19 @@ bool label_rules(const Metadata& metadata) {
 }
 
 }  // namespace
+
+std::optional<Codes> codes_of(const ColourLabel& label) {
+  constexpr std::uint32_t kOfSrgb[] = {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000};
+  if (label.codes) return label.codes;
+  if (label.srgb_intent) return ColourLabel::kSrgb;
+  const auto near = [](std::uint32_t a, std::uint32_t b) { return a + 100 > b && b + 100 > a; };
+  const bool is_bt709 = !label.chromaticities || std::equal(std::begin(kOfSrgb), std::end(kOfSrgb),
+                                                            label.chromaticities->begin(), near);
+  if (!is_bt709) return std::nullopt;
+  if (!label.gamma) return label.chromaticities ? std::optional(ColourLabel::kSrgb) : std::nullopt;
+  if (near(*label.gamma, 45455)) return ColourLabel::kSrgb;
+  return near(*label.gamma, 100000) ? std::optional(ColourLabel::kLinear) : std::nullopt;
+}
 
 std::optional<Codes> codes_in(const Bytes& icc) {
   const Profile profile = open(icc);
@@ -289,11 +292,9 @@ LumaShares luminance_shares(const Metadata& metadata) {
   // the row of the inverse of Bradford's adaptation that gives Y.
   constexpr double kFromX = -0.0282895, kFromY = 1.0099416, kFromZ = 0.0210077;
   std::array<double, 3> shares{};
-  constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,
-                                          cmsSigRedColorantTag};
   double sum = 0;
   for (std::size_t c = 0; c < 3; ++c) {
-    const auto* colour = static_cast<const cmsCIEXYZ*>(cmsReadTag(profile.get(), kColours[c]));
+    const cmsCIEXYZ* colour = colour_in(profile.get(), int(c));
     if (!colour) return kOfBt709;
     shares[c] = kFromX * colour->X + kFromY * colour->Y + kFromZ * colour->Z;
     sum += shares[c];
@@ -367,8 +368,6 @@ bool profile_says_nothing(const Bytes& icc, Depth depth) {
   const bool is_grey = profile_is_grey(icc);
   const Profile profile = open(icc), usual = make_profile(label, is_grey ? 1 : 3, false);
   if (!profile || (!is_grey && !profile_is_rgb(icc))) return false;
-  constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,
-                                          cmsSigRedColorantTag};
   constexpr int kSteps = 32;
   constexpr double kSame = 2e-3;
   for (int channel = 0; channel < (is_grey ? 1 : 3); ++channel) {
@@ -381,10 +380,7 @@ bool profile_says_nothing(const Bytes& icc, Depth depth) {
         return false;
     }
     if (is_grey) continue;
-    const auto colour = [&](const Profile& of) {
-      return static_cast<const cmsCIEXYZ*>(cmsReadTag(of.get(), kColours[channel]));
-    };
-    const cmsCIEXYZ *a = colour(profile), *b = colour(usual);
+    const cmsCIEXYZ *a = colour_in(profile.get(), channel), *b = colour_in(usual.get(), channel);
     if (!a || std::abs(a->X - b->X) > kSame || std::abs(a->Y - b->Y) > kSame ||
         std::abs(a->Z - b->Z) > kSame)
       return false;

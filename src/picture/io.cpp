@@ -224,10 +224,7 @@ void leave_out_blocks(const std::string& to, const Header& shape, const Format& 
     metadata.resolution.reset();
   }
   if (names.empty()) return;
-  std::string all = names.front();
-  for (std::size_t i = 1; i < names.size(); ++i)
-    all += (i + 1 < names.size() ? ", " : " and ") + names[i];
-  warnings.push_back(to + std::string(format.name) + " has no place for " + all +
+  warnings.push_back(to + std::string(format.name) + " has no place for " + listed(names) +
                      (names.size() > 1 ? "; they are" : "; it is") + " left out");
 }
 
@@ -382,10 +379,8 @@ void PictureReader::read(PictureView<std::byte> rows) {
 void PictureReader::check_replaced_by(const std::string& out) const {
   const std::vector<std::string>& parts = context_.left_out();
   if (parts.empty() || !same_file(path_, out)) return;
-  std::string lacks = parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) lacks += "; " + parts[i];
   throw IoError("cannot replace " + shown_out(out) + " by a result that lacks a part of it (" +
-                lacks + "); write to another file");
+                joined(parts, "; ") + "); write to another file");
 }
 
 std::shared_ptr<const jpeg::KeptChroma> PictureReader::chroma_for(const std::string& out,

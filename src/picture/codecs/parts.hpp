@@ -35,6 +35,13 @@ class FirstPictureReader : public RowReader {
     header_.format = format;
   }
 
+  /// Throws IoError as ReadContext::check_size() does.
+  void set_size(std::int64_t width, std::int64_t height) {
+    context_.check_size(width, height);
+    header_.width = int(width);
+    header_.height = int(height);
+  }
+
   /// Refuses a file of which nothing is left; says whether --on-damage=warn helps.
   [[noreturn]] void give_up(const std::string& damage) const {
     if (context_.options().refuse_damaged) context_.damaged(damage);

@@ -196,12 +196,6 @@ class PnmReader : public FirstPictureReader {
     return value;
   }
 
-  void set_size(std::int64_t width, std::int64_t height) {
-    context_.check_size(width, height);
-    header_.width = int(width);
-    header_.height = int(height);
-  }
-
   void set_largest(std::int64_t largest) {
     if (largest < 1 || largest > 65535) {
       context_.fail("its largest value is " + std::to_string(largest) +

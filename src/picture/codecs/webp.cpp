@@ -114,18 +114,16 @@ std::optional<int> quality_of(ByteView riff, std::size_t at = 12) {
   return int(std::lround(100 * (linear < 0.5 ? linear * 1.5 : (linear + 1) / 2)));
 }
 
-class WebpReader : public WholeReader {
+class WebpReader : public AnimationReader {
  public:
   WebpReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source, context, FormatId::webp), file_(context.whole(source)) {
+      : AnimationReader(source, context, FormatId::webp), file_(context.whole(source)) {
     damage_ = damage_of(file_);
     WebPBitstreamFeatures features;
     const VP8StatusCode status = WebPGetFeatures(file_.data(), file_.size(), &features);
     if (status != VP8_STATUS_OK) give_up(damage_.empty() ? "its header is damaged" : damage_);
-    context.check_size(features.width, features.height);
+    set_size(features.width, features.height);
     if (!damage_.empty()) context.damaged(damage_);
-    header_.width = features.width;
-    header_.height = features.height;
     header_.channels = features.has_alpha ? 4 : 3;
     constexpr int kLossy = 1;
     if (features.format == kLossy) header_.quality = quality_of(file_);
@@ -135,13 +133,6 @@ class WebpReader : public WholeReader {
 
   std::int64_t held_bytes() const override {
     return WholeReader::held_bytes() + (demuxer_ ? bytes_of(header_) : 0);
-  }
-
-  bool next() override {
-    if (!begin_frame(number_ + 1)) return false;
-    header_.bytes_behind -= bytes_of(header_);
-    begin_again();
-    return true;
   }
 
  private:
@@ -165,11 +156,10 @@ class WebpReader : public WholeReader {
     if (!begin_frame(1))
       context_.fail("nothing of this WebP can be read: its first frame is not there");
     header_.quality = quality_of(bitstream_, 0);
-    if (!reads_frames(context_.options())) return;
-    first_ = context_.first_page(header_.pages);
-    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
-    context_.check_memory(std::uint64_t(held_bytes()));
+    if (reads_frames(context_.options())) begin_animation();
   }
+
+  bool find_frame() override { return begin_frame(number_ + 1); }
 
   /// Frames count from 1. One may cover a part of the picture.
   bool begin_frame(int number) {
@@ -206,7 +196,7 @@ class WebpReader : public WholeReader {
     if (canvas_.empty())
       std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
     else
-      canvas_.copy_row(y, header_.channels, to);
+      AnimationReader::copy_row(y, to);
   }
 
   void decode() override {
@@ -215,13 +205,10 @@ class WebpReader : public WholeReader {
       return decode_into(header_.width, header_.height);
     }
     check_canvas(context_, header_, place_.width, place_.height);
-    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, Depth::u8);
-    lay_frame();
-    for (; first_ > 0; --first_)
-      if (next()) lay_frame();
+    AnimationReader::decode();
   }
 
-  void lay_frame() {
+  void lay_frame() override {
     if (place_.x < 0 || place_.y < 0 || place_.width < 1 || place_.height < 1 ||
         place_.x + place_.width > header_.width || place_.y + place_.height > header_.height)
       return context_.damaged(data_damaged("a frame lies outside the picture"));
@@ -259,10 +246,8 @@ class WebpReader : public WholeReader {
   Image image_;  ///< or a frame
   std::string damage_;
   Demuxer demuxer_;  ///< of an animation
-  Canvas canvas_;
   FramePlace place_;
   int number_ = 0;  ///< of the frame
-  int first_ = 0;   ///< frames before the one that is read first
 };
 
 class WebpWriter : public WholeWriter {

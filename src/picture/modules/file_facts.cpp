@@ -152,8 +152,7 @@ void inspect_jpeg2000(ByteView bytes, FileFacts* facts, ReadContext& context) {
 
 std::string colour_damage(std::int64_t row, std::int64_t height, unsigned index,
                           std::size_t colours) {
-  return data_damaged(row_text(row, height) + ": colour " + std::to_string(index) +
-                      " of a palette of " + std::to_string(colours));
+  return data_damaged(row_text(row, height) + ": " + foreign_colour(index, std::int64_t(colours)));
 }
 
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish

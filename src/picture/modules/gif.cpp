@@ -218,10 +218,10 @@ class Strings {
   std::array<unsigned char, kMost> string_;
 };
 
-class GifReader : public WholeReader {
+class GifReader : public AnimationReader {
  public:
   GifReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source, context, FormatId::gif), walk_(context.whole(source)) {
+      : AnimationReader(source, context, FormatId::gif), walk_(context.whole(source)) {
     Walk all = walk_;
     const auto first = walk_.next();
     if (!first) give_up(ends_early("no picture in it"));
@@ -237,13 +237,12 @@ class GifReader : public WholeReader {
     // Some writers give the screen no size, and mean the picture's.
     const FramePlace& place = frame_.place;
     const bool sized = all.screen_width > 0 && all.screen_height > 0;
-    header_.width = sized ? all.screen_width : place.x + place.width;
-    header_.height = sized ? all.screen_height : place.y + place.height;
+    set_size(sized ? all.screen_width : place.x + place.width,
+             sized ? all.screen_height : place.y + place.height);
     const bool covered = place.x == 0 && place.y == 0 && place.width >= header_.width &&
                          place.height >= header_.height;
     is_animated_ = header_.pages > 1 && reads_frames(context.options());
     header_.channels = covered && frame_.transparent < 0 && !(is_animated_ && clears) ? 3 : 4;
-    context.check_size(header_.width, header_.height);
     context.check_size(place.width, place.height);
     check_canvas(context, header_, place.width, place.height);
     if (all.is_cut)
@@ -251,10 +250,7 @@ class GifReader : public WholeReader {
           ends_early("after " + std::to_string(source.size()) + " bytes, without an end mark"));
     if (all.rubbish > 0) context.damaged(bytes_follow(all.rubbish));
     if (header_.pages > 1) header_.frame = Frame{all.loops, frame_.time, kTimesPerSecond};
-    if (!is_animated_) return;
-    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
-    first_ = context.first_page(header_.pages);
-    context.check_memory(std::uint64_t(held_bytes()));
+    if (is_animated_) begin_animation();
   }
 
   std::int64_t held_bytes() const override {
@@ -263,28 +259,20 @@ class GifReader : public WholeReader {
                                        : std::int64_t{frame_.place.width} * frame_.place.height);
   }
 
-  bool next() override {
+ protected:
+  bool find_frame() override {
     const auto frame = walk_.next();
     if (!frame) return false;
     frame_ = *frame;
     is_first_ = false;
     header_.frame->time = frame_.time;
-    header_.bytes_behind -= bytes_of(header_);
-    begin_again();
     return true;
   }
 
- protected:
-  void decode() override {
-    if (!is_animated_) return decode_frame();
-    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, Depth::u8);
-    lay_frame();
-    for (; first_ > 0; --first_)
-      if (next()) lay_frame();
-  }
+  void decode() override { is_animated_ ? AnimationReader::decode() : decode_frame(); }
 
   void copy_row(int y, std::byte* to) const override {
-    if (!canvas_.empty()) return canvas_.copy_row(y, header_.channels, to);
+    if (!canvas_.empty()) return AnimationReader::copy_row(y, to);
     const FramePlace& place = frame_.place;
     std::memset(to, 0, row_bytes(header_));
     if (y >= place.y && y < place.y + place.height)
@@ -295,7 +283,7 @@ class GifReader : public WholeReader {
  private:
   static constexpr int kTimesPerSecond = 100;
 
-  void lay_frame() {
+  void lay_frame() override {
     const FramePlace& place = frame_.place;
     context_.check_size(place.width, place.height);
     decode_frame();
@@ -396,8 +384,7 @@ class GifReader : public WholeReader {
     for (std::size_t i = begin; i < std::min(begin + width, decoded_); ++i) {
       const std::size_t index = indices_[i];
       if (index >= colours() && int(index) != frame_.transparent)
-        return note_damage(
-            i, "colour " + std::to_string(index) + " of a palette of " + std::to_string(colours()));
+        return note_damage(i, foreign_colour(std::int64_t(index), std::int64_t(colours())));
     }
   }
 
@@ -405,9 +392,7 @@ class GifReader : public WholeReader {
   GifFrame frame_;
   bool is_first_ = true;
   bool is_animated_ = false;         ///< several frames may be read
-  int first_ = 0;                    ///< frames before the one that is read first
   std::int64_t largest_ = 0;         ///< pixels of a frame
-  Canvas canvas_;                    ///< of an animation
   std::vector<int> order_;           ///< the picture's rows as they are stored
   std::vector<std::size_t> stored_;  ///< and for each row, the place where it is
   Bytes indices_;                    ///< of the picture's pixels, by stored rows

@@ -151,9 +151,7 @@ class HeifReader : public WholeReader {
     heif_image_handle* handle = nullptr;
     require(heif_context_get_primary_image_handle(heif_.get(), &handle));
     handle_.reset(handle);
-    header_.width = heif_image_handle_get_width(handle);
-    header_.height = heif_image_handle_get_height(handle);
-    context.check_size(header_.width, header_.height);
+    set_size(heif_image_handle_get_width(handle), heif_image_handle_get_height(handle));
     is_grey_ = primary_is_monochrome(bytes);
     has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
     header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;

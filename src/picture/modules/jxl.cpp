@@ -99,7 +99,6 @@ class JxlReader : public WholeReader {
       : WholeReader(source, context, FormatId::jxl) {
     context.admit(file_bytes_);
     read_header();
-    context.check_size(header_.width, header_.height);
     // Each thread works on a square of its own.
     constexpr int kSquare = 256;
     constexpr std::int64_t kThreadBytes = 1 << 20;
@@ -241,9 +240,7 @@ class JxlReader : public WholeReader {
   bool take_info(const JxlDecoder& decoder) {
     JxlBasicInfo info;
     if (JxlDecoderGetBasicInfo(&decoder, &info) != JXL_DEC_SUCCESS) return false;
-    context_.check_size(info.xsize, info.ysize);
-    header_.width = int(info.xsize);
-    header_.height = int(info.ysize);
+    set_size(info.xsize, info.ysize);
     header_.orientation = int(info.orientation);
     is_grey_ = info.num_color_channels == 1;
     header_.channels = info.alpha_bits > 0 ? 4 : is_grey_ ? 1 : 3;

@@ -323,7 +323,7 @@ class OpencvWriter : public WholeWriter {
   /// colours for premultiplied.
   void mark_alpha_as_straight() {
     TiffArea order(true, false);  // as OpenCV writes it
-    add_entries(sink_, {{order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, kTiffShort,
+    add_entries(sink_, {{order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, TIFF_SHORT,
                                                         EXTRASAMPLE_UNASSALPHA))}});
   }
 

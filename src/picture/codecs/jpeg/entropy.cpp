@@ -38,6 +38,30 @@ bool pass_block(Bits& bits, const ScanComponent& component, int at, Each each) {
   return !bits.is_overdrawn();
 }
 
+template <bool kKeeps>
+bool holds(ByteView data, std::span<const ScanComponent> components, std::size_t units,
+           CodedChroma* chroma) {
+  Bits bits(data);
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    int length = 0;
+    for (const ScanComponent& component : components)
+      for (int block = 0; block < component.blocks; ++block) {
+        const auto keep = [&](std::uint64_t passed, int count) {
+          if constexpr (kKeeps) chroma->bits.put(passed, count);
+          length += count;
+        };
+        const bool is_kept = kKeeps && &component != components.data();
+        bits.fill();
+        if (!(is_kept ? pass_block(bits, component, 0, keep)
+                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
+          return false;
+      }
+    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
+  }
+  bits.fill();
+  return bits.is_at_end();
+}
+
 }  // namespace
 
 HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts, ByteView symbols) {
@@ -93,34 +117,6 @@ HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
   }
   return steps;
 }
-
-namespace {
-
-template <bool kKeeps>
-bool holds(ByteView data, std::span<const ScanComponent> components, std::size_t units,
-           CodedChroma* chroma) {
-  Bits bits(data);
-  for (std::size_t unit = 0; unit < units; ++unit) {
-    int length = 0;
-    for (const ScanComponent& component : components)
-      for (int block = 0; block < component.blocks; ++block) {
-        const auto keep = [&](std::uint64_t passed, int count) {
-          if constexpr (kKeeps) chroma->bits.put(passed, count);
-          length += count;
-        };
-        const bool is_kept = kKeeps && &component != components.data();
-        bits.fill();
-        if (!(is_kept ? pass_block(bits, component, 0, keep)
-                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
-          return false;
-      }
-    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
-  }
-  bits.fill();
-  return bits.is_at_end();
-}
-
-}  // namespace
 
 bool holds_units(ByteView data, std::span<const ScanComponent> components, std::size_t units,
                  CodedChroma* chroma) {

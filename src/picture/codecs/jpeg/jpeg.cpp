@@ -384,15 +384,13 @@ class JpegReader : public FirstPictureReader,
       jpeg_read_header(&info_, TRUE);
     });
     header_read_ = true;
-    context_.check_size(info_.image_width, info_.image_height);
+    set_size(info_.image_width, info_.image_height);
     if (info_.data_precision != 8) fail_precision(info_.data_precision);
     const int components = info_.num_components;
     if (components != 1 && components != 3 && components != 4) {
       context_.fail("it has " + std::to_string(components) +
                     " colour components, and only JPEGs of 1, 3 or 4 are read; convert it first");
     }
-    header_.width = int(info_.image_width);
-    header_.height = int(info_.image_height);
     header_.channels = components == 1 ? 1 : 3;
     info_.out_color_space = components == 1   ? JCS_GRAYSCALE
                             : components == 3 ? JCS_EXT_BGR

@@ -94,11 +94,6 @@ Bytes raw_profile(ByteView text) {
   return bytes;
 }
 
-/// IIM records without the resource of Photoshop that may hold them.
-Bytes records_in(Bytes profile) {
-  return starts_with(profile, "8BIM") ? iptc_in(profile) : profile;
-}
-
 /// The kinds taken so far. The first chunk of each kind counts, as for libpng; inflating every one
 /// would take minutes for a small file.
 struct Taken {
@@ -185,7 +180,10 @@ void take_block(std::string_view type, ByteView data, Taken& taken, Metadata& me
               : known == &Taken::icc_text ? metadata.icc
               : known == &Taken::xmp_text ? metadata.xmp
                                           : metadata.iptc;
-  if (to.empty()) to = known == &Taken::iptc ? records_in(std::move(block)) : std::move(block);
+  if (!to.empty()) return;
+  // A resource of Photoshop may hold IIM records.
+  const bool is_resource = known == &Taken::iptc && starts_with(block, "8BIM");
+  to = is_resource ? iptc_in(block) : std::move(block);
 }
 
 void take(std::string_view type, ByteView data, Taken& taken, Contents& contents) {

@@ -117,12 +117,12 @@ std::vector<std::uint64_t> TiffStructure::numbers(const TiffEntry* entry,
 std::optional<std::uint64_t> TiffStructure::number(const TiffEntry* entry) const {
   if (!entry) return std::nullopt;
   switch (entry->type) {
-    case kTiffByte:
-    case kTiffShort:
-    case kTiffLong:
-    case 13:  // an offset of a directory
-    case kTiffLong8:
-    case 18: return number_at(entry->values_at, std::size_t(tiff_type_size(entry->type)));
+    case TIFF_BYTE:
+    case TIFF_SHORT:
+    case TIFF_LONG:
+    case TIFF_IFD:
+    case TIFF_LONG8:
+    case TIFF_IFD8: return number_at(entry->values_at, std::size_t(tiff_type_size(entry->type)));
     default: return std::nullopt;
   }
 }

@@ -4,6 +4,8 @@
 /// it knows and drops the others. Values stay bytes in the order of their file.
 #pragma once
 
+#include <tiff.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,17 +15,7 @@
 
 namespace convfilt {
 
-enum TiffType : std::uint16_t {
-  kTiffByte = 1,
-  kTiffAscii = 2,
-  kTiffShort = 3,
-  kTiffLong = 4,
-  kTiffRational = 5,
-  kTiffUndefined = 7,
-  kTiffLong8 = 16,
-};
-
-/// Bytes of one value; 0 for a type that is not known.
+/// Bytes of one value of a TIFFDataType; 0 for a type that is not known.
 std::uint64_t tiff_type_size(std::uint16_t type);
 
 struct TiffEntry {
