@@ -376,23 +376,21 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes,
 
 void check_writable(const std::string& path) {
   const OutputTarget target = resolve_output(path);
-  const std::string folder = folder_of(target.path);
+  const std::string folder = folder_of(target.path),
+                    its_folder = "its folder " + quoted_name(folder);
+  const auto refuse = [&](const std::string& why) {
+    throw IoError("cannot write " + quoted_name(path) + ": " + why);
+  };
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) {
-    throw IoError("cannot write " + quoted_name(path) + ": its folder " + quoted_name(folder) +
-                  " is not there (" + std::strerror(errno) + "); make it first");
-  }
+  if (::stat(folder.c_str(), &info) != 0)
+    refuse(its_folder + " is not there (" + std::strerror(errno) + "); make it first");
   const auto writable = [](const std::string& name) {
     return ::faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) == 0;
   };
-  if (target.exists && !writable(target.path)) {
-    throw IoError("cannot write " + quoted_name(path) + ": " + std::strerror(errno) +
-                  "; change its permissions or write elsewhere");
-  }
-  if (!target.direct && !writable(folder)) {
-    throw IoError("cannot write " + quoted_name(path) + ": its folder " + quoted_name(folder) +
-                  " is not writable (" + std::strerror(errno) + "); write elsewhere");
-  }
+  if (target.exists && !writable(target.path))
+    refuse(std::strerror(errno) + std::string("; change its permissions or write elsewhere"));
+  if (!target.direct && !writable(folder))
+    refuse(its_folder + " is not writable (" + std::strerror(errno) + "); write elsewhere");
 }
 
 bool same_file(const std::string& in, const std::string& out) {

@@ -54,15 +54,6 @@ std::vector<std::string> words(std::string_view text) {
 
 }  // namespace
 
-bool Format::holds(Depth depth) const {
-  switch (depth) {
-    case Depth::u8: return u8;
-    case Depth::u16: return u16;
-    case Depth::f32: return f32;
-  }
-  return false;
-}
-
 std::span<const Format> written_formats() {
   return {std::begin(kFormats), std::ranges::find(kFormats, false, &Format::written)};
 }
