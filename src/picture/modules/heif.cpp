@@ -2,8 +2,10 @@
 #include <libheif/heif.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -405,9 +407,16 @@ class HeifWriter : public WholeWriter {
     options->macOS_compatibility_workaround_no_nclx_profile = 0;
     require(heif_image_set_nclx_color_profile(pixels_.get(), nclx.get()));
     put_levels();
+    // x265 fills its table of functions when it encodes its first picture, and another thread may
+    // find that table half full. So the first one is encoded alone.
+    static std::mutex first;
+    static std::atomic<bool> is_set_up{false};
+    std::unique_lock lock(first, std::defer_lock);
+    if (!is_set_up) lock.lock();
     heif_image_handle* handle = nullptr;
     require(heif_context_encode_image(heif_.get(), pixels_.get(), encoder_.get(), options.get(),
                                       &handle));
+    is_set_up = true;
     const Handle kept(handle);
     if (!metadata.exif.empty())
       require(heif_context_add_exif_metadata(heif_.get(), handle, metadata.exif.data(),
