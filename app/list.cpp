@@ -31,16 +31,12 @@ std::string table(const std::vector<Cells>& rows) {
 std::string strategies_table(const Machine& machine) {
   std::vector<Cells> rows;
   for (const Strategy* s : machine.strategies) {
-    std::string devices;
-    for (const std::string& name : devices_of(*s)) devices += (devices.empty() ? "" : ", ") + name;
-    std::string depths;
-    for (const Depth depth : depths_of(*s))
-      depths += (depths.empty() ? "" : ", ") + std::string(name_of(depth));
     std::vector<std::string> settings;
     for (Setting setting : s->settings)
       settings.push_back("--" + std::string(info_of(setting).name));
     rows.push_back(
-        {std::string(s->name), std::string(name_of(s->family)), devices, depths,
+        {std::string(s->name), std::string(name_of(s->family)), joined(devices_of(*s), ", "),
+         joined(words_of(depths_of(*s)), ", "),
          std::string(s->summary) + (settings.empty() ? "" : " (" + listed(settings) + ")")});
   }
   std::vector<Cells> bounds;
@@ -81,18 +77,16 @@ std::string masks_table() {
 }
 
 std::string devices_table(const Machine& machine) {
-  const std::string cores =
-      std::to_string(machine.cores) + (machine.cores == 1 ? " core" : " cores");
   std::vector<Cells> rows = {
-      {"cpu", cores}, {"emulator", "runs the source of CUDA kernels on the CPU, to learn from"}};
+      {"cpu", plural(std::uint64_t(machine.cores), "core")},
+      {"emulator", "runs the source of CUDA kernels on the CPU, to learn from"}};
   const CudaDevices& found = machine.cuda();
   for (const CudaDevice& device : found.devices) {
-    char gib[32];
-    std::snprintf(gib, sizeof gib, "%.1f GiB", double(device.memory) / (1 << 30));
     rows.push_back({"cuda:" + std::to_string(device.ordinal),
                     device.name + ", compute capability " + std::to_string(device.major) + "." +
                         std::to_string(device.minor) + ", " +
-                        std::to_string(device.multiprocessors) + " multiprocessors, " + gib});
+                        std::to_string(device.multiprocessors) + " multiprocessors, " +
+                        with_format("%.1f GiB", double(device.memory) / (1 << 30))});
   }
   if (found.devices.empty()) rows.push_back({"cuda", "none: " + found.missing});
   return table(rows);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -67,9 +66,7 @@ std::string by(int width, int height) {
 /// A weight in a few letters: whole as it is, else with four digits.
 std::string short_weight(double value) {
   if (value == std::nearbyint(value) && std::abs(value) < kMostWhole) return print_number(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
+  return with_format("%.4g", value);
 }
 
 std::string numbers(const std::vector<double>& values) {
@@ -150,10 +147,7 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
 
 /// An error with two digits that count, however small it is.
 std::string error_text(double error) {
-  if (error >= 1e-3) return figure(error);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1e", error);
-  return text;
+  return error >= 1e-3 ? figure(error) : with_format("%.1e", error);
 }
 
 std::string integer_text(double error) {
@@ -313,8 +307,8 @@ std::string gains_text(const Mask& mask) {
        {std::tuple{"along x", 1, 0}, std::tuple{"along y", 0, 1}, std::tuple{"along both", 1, 1}}) {
     Table::Line row{{name}, ""};
     for (int k = 0; k <= 4; ++k) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.3g", response_at(mask, u * k / 8.0, v * k / 8.0));
+      const double response = response_at(mask, u * k / 8.0, v * k / 8.0);
+      const std::string text = with_format("%.3g", response);
       row.cells.push_back(std::abs(std::stod(text)) < 1e-9 ? "0" : text);
     }
     table.lines.push_back(std::move(row));

@@ -8,7 +8,6 @@
 
 #include "app/commands.hpp"
 #include "app/grammar/binder.hpp"
-#include "app/grammar/help.hpp"
 #include "src/base/numbers.hpp"
 
 namespace convfilt {

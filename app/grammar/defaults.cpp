@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 #include <string_view>
 
 #include "src/base/errors.hpp"
@@ -12,14 +11,7 @@
 namespace convfilt {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
 constexpr std::size_t kMostBytes = 1 << 20;  // of a file of defaults
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
 
 /// Whether the message has the option's name, and not as a part of a longer one.
 bool speaks_of(const std::string& message, const std::string& option) {
@@ -64,13 +56,13 @@ std::string value_in(std::string_view text, const std::string& file, int line) {
       value += text[end];
     }
     if (end >= text.size()) fail("a quotation mark is missing at the value's end");
-    const std::string_view rest = trimmed(text.substr(end + 1));
+    const std::string_view rest = without_blanks(text.substr(end + 1));
     if (!rest.empty() && !rest.starts_with('#'))
       fail("there is more behind the value; write option = \"value\", one a line");
     return value;
   }
   if (text.starts_with('[')) fail("lists are not understood; write the line again for each value");
-  text = trimmed(text.substr(0, text.find('#')));
+  text = without_blanks(text.substr(0, text.find('#')));
   if (text.empty()) fail("the value is missing; write option = \"value\"");
   return std::string(text);
 }
@@ -109,26 +101,26 @@ void fail_at(const std::string& file, int line, const std::string& message) {
 std::vector<ConfigLine> config_lines(std::istream& in, const std::string& file) {
   std::vector<ConfigLine> lines;
   ConfigLine line;
-  std::istringstream whole(text_in(in, file));
-  for (std::string text; std::getline(whole, text);) {
+  const std::string whole = text_in(in, file);
+  for (std::string_view text = whole; !text.empty();) {
     const auto fail = [&](const char* message) { fail_at(file, line.number, message); };
-    if (++line.number == 1 && text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-    const std::string_view rest = trimmed(text);
+    if (++line.number == 1 && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    const std::string_view rest = without_blanks(SourceText::take_line(text));
     if (rest.empty() || rest.starts_with('#')) continue;
     if (rest.starts_with('[')) {
       const std::size_t end = rest.find(']');
-      const std::string_view after = end == rest.npos ? "" : trimmed(rest.substr(end + 1));
+      const std::string_view after = end == rest.npos ? "" : without_blanks(rest.substr(end + 1));
       if (end == rest.npos || !(after.empty() || after.starts_with('#')))
         fail("a section is a command in brackets, e.g. [blur]");
-      line.section = trimmed(rest.substr(1, end - 1));
+      line.section = without_blanks(rest.substr(1, end - 1));
       line.key = line.value = "";
       if (line.section.empty()) fail("a section is a command in brackets, e.g. [blur]");
     } else {
       const std::size_t sign = rest.find('=');
-      line.key = trimmed(rest.substr(0, sign));
+      line.key = without_blanks(rest.substr(0, sign));
       if (sign == rest.npos || line.key.empty())
         fail("this is no option; write option = \"value\", e.g. border = \"reflect\"");
-      line.value = value_in(trimmed(rest.substr(sign + 1)), file, line.number);
+      line.value = value_in(without_blanks(rest.substr(sign + 1)), file, line.number);
     }
     lines.push_back(line);
   }

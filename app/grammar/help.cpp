@@ -15,10 +15,6 @@ constexpr std::string_view kOftenUsed[] = {"--strategy", "--device",     "--bord
                                            "--quality",  "--out-folder", "--recursive", "--resume",
                                            "--strip",    "--verbose"};
 
-bool is_often_used(std::string_view option) {
-  return std::ranges::count(kOftenUsed, option) > 0;
-}
-
 /// A name, and its text in lines that begin in the second column.
 std::string entry_of(const std::string& name, const std::string& text) {
   const std::string margin(kColumn, ' ');
@@ -40,8 +36,7 @@ std::string entry_of(const std::string& name, const std::string& text) {
 }
 
 std::string left_of(const ArgumentFacts& argument) {
-  std::string text;
-  for (const std::string& name : argument.names) text += (text.empty() ? "" : ",") + name;
+  const std::string text = joined(argument.names, ",");
   if (!text.starts_with("-") || argument.value.empty()) return text;
   return text + (argument.joined ? "[=" + argument.value + "]" : " " + argument.value);
 }
@@ -65,11 +60,11 @@ std::string_view head_of(std::string_view text, int lines) {
 
 /// Where options come from beside the command line.
 std::string defaults_of(const CommandFacts& command) {
-  std::string variables;
+  Words variables;
   for (const ArgumentFacts& option : command.options)
-    if (!option.variable.empty()) variables += (variables.empty() ? "" : ", ") + option.variable;
+    if (!option.variable.empty()) variables.push_back(option.variable);
   std::string text;
-  if (!variables.empty()) text = entry_of("Environment", variables);
+  if (!variables.empty()) text = entry_of("Environment", joined(variables, ", "));
   return text +
          entry_of("~/.config/convfilt/config.toml",
                   "Your own file, in $XDG_CONFIG_HOME if that is set. A line reads, for example, "
@@ -127,7 +122,8 @@ std::string help_text(const CommandFacts& command, bool all) {
                        ? defaults_of(command)
                        : "");
   for (const ArgumentFacts& option : command.options)
-    if (!option.is_own && is_often_used(option.names.back())) add(option, "Often used");
+    if (!option.is_own && std::ranges::count(kOftenUsed, option.names.back()) > 0)
+      add(option, "Often used");
   return text + "\nconvfilt " + std::string(help.name) + " --help lists all options.\n";
 }
 

@@ -7,25 +7,13 @@
 namespace convfilt {
 namespace {
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
-std::string joined(const Words& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
+bool takes_mask(const ArgumentFacts& argument) {
+  return argument.value == "MASK" || argument.value == "M";
 }
 
 bool takes_file(const ArgumentFacts& argument) {
   return argument.value == "FILE" || argument.value == "IN" || argument.value == "OUT" ||
-         argument.value == "MASK" || argument.value == "M";
-}
-
-bool takes_mask(const ArgumentFacts& argument) {
-  return argument.value == "MASK" || argument.value == "M";
+         takes_mask(argument);
 }
 
 // ---- troff

@@ -5,7 +5,6 @@
 
 #include "app/grammar/commands.hpp"
 #include "src/auto/choice.hpp"
-#include "src/base/settings.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/formats.hpp"
 #include "src/run/codec_choice.hpp"
@@ -199,17 +198,6 @@ void declare(Binder& binder, const FilterOption& option, FilterValues& values) {
   binder.option(name, option.letters.c_str(), read, with_default(text, usual), option.words);
 }
 
-namespace {
-
-void mask_flags(Binder& binder, FilterValues& values) {
-  binder.flag("--flip", values.flip, "Turn the mask by 180 degrees: true convolution");
-  binder.flag(
-      "--normalize", values.normalize,
-      "Scale the weights to sum to 1. In a mask that finds edges, scale the positive ones so");
-}
-
-}  // namespace
-
 void declare(Binder& binder, FilterCommand& command) {
   const auto names = std::make_shared<Names>();
   for (const FilterOption& option : command.line->options)
@@ -234,7 +222,12 @@ void declare(Binder& binder, FilterCommand& command) {
                 "Way to convolve (convfilt list strategies)", strategy_names(this_machine()));
   device_options(binder, convolver);
   border_options(binder, convolver);
-  if (!command.line->is_chain()) mask_flags(binder, command.values);
+  if (!command.line->is_chain()) {
+    binder.flag("--flip", command.values.flip, "Turn the mask by 180 degrees: true convolution");
+    binder.flag(
+        "--normalize", command.values.normalize,
+        "Scale the weights to sum to 1. In a mask that finds edges, scale the positive ones so");
+  }
 
   Mapping& mapping = command.mapping;
   binder.group("What is filtered");

@@ -12,10 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include "src/base/descriptor.hpp"
-#include "src/base/errors.hpp"
 #include "src/base/signals.hpp"
 #include "src/base/source_text.hpp"
 
@@ -45,17 +43,14 @@ class TemporaryName {
   TemporaryName& operator=(const TemporaryName&) = delete;
 
   const char* c_str() const { return path_.c_str(); }
-  bool rename_to(const std::string& path) {
-    given_away_ = ::rename(path_.c_str(), path.c_str()) == 0;
-    return given_away_;
-  }
-  /// The same, unless there is such a file; errno is EEXIST then.
-  bool rename_to_new(const std::string& path) {
-    given_away_ =
-        ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0;
+  /// If there is a file that it may not replace, errno is EEXIST.
+  bool rename_to(const std::string& path, bool replaces) {
+    const char *const from = path_.c_str(), *const to = path.c_str();
+    given_away_ = (replaces ? ::rename(from, to)
+                            : ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE)) == 0;
     // NFS and some others have no such rename, but links.
-    if (!given_away_ && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
-      return ::link(path_.c_str(), path.c_str()) == 0;
+    if (!given_away_ && !replaces && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
+      return ::link(from, to) == 0;
     return given_away_;
   }
 
@@ -354,9 +349,7 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
   };
   if (std::optional<TemporaryName>& name = temporaries_->name) {
     const Descriptor locked(::dup(file.get()));  // until it has the other name
-    if (!file.close() ||
-        !(replaces ? name->rename_to(target_.path) : name->rename_to_new(target_.path)))
-      fail_to_name(errno);
+    if (!file.close() || !name->rename_to(target_.path, replaces)) fail_to_name(errno);
     return;
   }
   const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
@@ -371,8 +364,7 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
     copy_to([&](auto part) { copy.write(copy.size(), part); });
     return copy.commit({}, replaces);
   }
-  if (!(replaces ? name.rename_to(target_.path) : name.rename_to_new(target_.path)))
-    fail_to_name(errno);
+  if (!name.rename_to(target_.path, replaces)) fail_to_name(errno);
 }
 
 void write_file(const std::string& path, std::span<const unsigned char> bytes,
@@ -384,23 +376,21 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes,
 
 void check_writable(const std::string& path) {
   const OutputTarget target = resolve_output(path);
-  const std::string folder = folder_of(target.path);
+  const std::string folder = folder_of(target.path),
+                    its_folder = "its folder " + quoted_name(folder);
+  const auto refuse = [&](const std::string& why) {
+    throw IoError("cannot write " + quoted_name(path) + ": " + why);
+  };
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) {
-    throw IoError("cannot write " + quoted_name(path) + ": its folder " + quoted_name(folder) +
-                  " is not there (" + std::strerror(errno) + "); make it first");
-  }
+  if (::stat(folder.c_str(), &info) != 0)
+    refuse(its_folder + " is not there (" + std::strerror(errno) + "); make it first");
   const auto writable = [](const std::string& name) {
     return ::faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) == 0;
   };
-  if (target.exists && !writable(target.path)) {
-    throw IoError("cannot write " + quoted_name(path) + ": " + std::strerror(errno) +
-                  "; change its permissions or write elsewhere");
-  }
-  if (!target.direct && !writable(folder)) {
-    throw IoError("cannot write " + quoted_name(path) + ": its folder " + quoted_name(folder) +
-                  " is not writable (" + std::strerror(errno) + "); write elsewhere");
-  }
+  if (target.exists && !writable(target.path))
+    refuse(std::strerror(errno) + std::string("; change its permissions or write elsewhere"));
+  if (!target.direct && !writable(folder))
+    refuse(its_folder + " is not writable (" + std::strerror(errno) + "); write elsewhere");
 }
 
 bool same_file(const std::string& in, const std::string& out) {

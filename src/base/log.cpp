@@ -11,7 +11,7 @@
 namespace convfilt {
 namespace {
 
-const std::shared_ptr<spdlog::logger>& logger_pointer() {
+const std::shared_ptr<spdlog::logger>& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
     auto fresh = std::make_shared<spdlog::logger>(
         "convfilt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
@@ -22,34 +22,30 @@ const std::shared_ptr<spdlog::logger>& logger_pointer() {
   return instance;
 }
 
-spdlog::logger& logger() {
-  return *logger_pointer();
-}
-
 }  // namespace
 
 void set_loudness(Loudness loudness) {
   // In convfilt itself, whose standard output is for pictures, spdlog's default writes elsewhere,
   // too. A program that only calls the library keeps its own default.
-  spdlog::set_default_logger(logger_pointer());
-  logger().set_level(loudness == Loudness::quiet     ? spdlog::level::err
-                     : loudness == Loudness::verbose ? spdlog::level::debug
-                                                     : spdlog::level::info);
+  spdlog::set_default_logger(logger());
+  logger()->set_level(loudness == Loudness::quiet     ? spdlog::level::err
+                      : loudness == Loudness::verbose ? spdlog::level::debug
+                                                      : spdlog::level::info);
 }
 
 void log_detail(std::string_view message) {
   // Continued lines begin below the first word.
   const std::string line = wrapped("convfilt: " + std::string(message), terminal_width(2));
-  logger().debug("{}", std::string_view(line).substr(10));
+  logger()->debug("{}", std::string_view(line).substr(10));
 }
 void log_note(std::string_view message) {
-  logger().info("{}", message);
+  logger()->info("{}", message);
 }
 void log_warning(std::string_view message) {
-  logger().warn("warning: {}", message);
+  logger()->warn("warning: {}", message);
 }
 void log_error(std::string_view message) {
-  logger().error("{}", message);
+  logger()->error("{}", message);
 }
 
 }  // namespace convfilt

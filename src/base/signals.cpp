@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -23,14 +22,12 @@ struct Slot {
   char path[PATH_MAX];
 };
 Slot slots[16];  // one for each file that is being written; a seventeenth goes without
-static_assert(std::atomic<bool>::is_always_lock_free);
 
 std::mutex mutex;  // guards what follows, and the taking of slots
 int guards = 0;
 bool installed[std::size(kSignals)];
 
 std::atomic<int> group_to_end{0};
-static_assert(std::atomic<int>::is_always_lock_free);
 
 /// A folder and its files. A handler must not call functions that allocate memory to read folders.
 void remove_folder(const char* path) {
@@ -61,6 +58,19 @@ void remove_and_die(int signal) {
     if (unlink(slot.path) != 0 && (errno == EISDIR || errno == EPERM)) remove_folder(slot.path);
   }
   raise(signal);  // its default action was restored on entry (SA_RESETHAND) and follows on return
+}
+
+constexpr int kStopSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+std::atomic<bool> asked{false};
+std::atomic<int> asked_by{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void ask(int signal) {
+  asked_by = signal;
+  asked = true;
+  // The next one is not handled any more, whichever of them it is.
+  for (const int other : kStopSignals) std::signal(other, SIG_DFL);
 }
 
 }  // namespace
@@ -99,23 +109,6 @@ SignalCleanup::~SignalCleanup() {
     if (installed[i]) std::signal(kSignals[i], SIG_DFL);
   }
 }
-
-namespace {
-
-constexpr int kStopSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-
-std::atomic<bool> asked{false};
-std::atomic<int> asked_by{0};
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-
-void ask(int signal) {
-  asked_by = signal;
-  asked = true;
-  // The next one is not handled any more, whichever of them it is.
-  for (const int other : kStopSignals) std::signal(other, SIG_DFL);
-}
-
-}  // namespace
 
 StopOnSignal::StopOnSignal() {
   asked = false;

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 
@@ -34,6 +37,11 @@ constexpr std::uint64_t stable_hash(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   return mixed(hash);
+}
+
+/// The hash in 16 hexadecimal digits.
+inline std::string digits_of(std::uint64_t hash) {
+  return with_format("%016llx", static_cast<unsigned long long>(hash));
 }
 
 }  // namespace convfilt

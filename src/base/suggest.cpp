@@ -98,12 +98,24 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-std::string listed(const std::vector<std::string>& words, std::string_view last) {
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " " + std::string(last) + " " : std::string(", ");
-    text += words[i];
+  for (const std::string& word : words) {
+    if (&word != &words.front()) text += between;
+    text += word;
   }
+  return text;
+}
+
+std::string listed(const std::vector<std::string>& words, std::string_view last) {
+  if (words.size() < 2) return joined(words, "");
+  return joined({words.begin(), words.end() - 1}, ", ") + " " + std::string(last) + " " +
+         words.back();
+}
+
+std::string replaced(std::string text, std::string_view word, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size())
+    text.replace(at, word.size(), by);
   return text;
 }
 

@@ -30,6 +30,12 @@ std::string unknown_name(std::string_view kind, std::string_view word,
 /// "a, b and c"; `last` is the word before the last one.
 std::string listed(const std::vector<std::string>& words, std::string_view last = "and");
 
+/// "a, b, c" for ", " between the words.
+std::string joined(const std::vector<std::string>& words, std::string_view between);
+
+/// The text with `by` in each place of `word`.
+std::string replaced(std::string text, std::string_view word, std::string_view by);
+
 /// ASCII letters in lower case.
 std::string lower_case(std::string text);
 
@@ -38,10 +44,10 @@ inline std::string plural(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// Values in that format of printf(), up to 127 letters.
+/// Values in that format of printf(), up to 255 letters.
 template <class... Values>
 std::string with_format(const char* format, Values... values) {
-  char text[128];
+  char text[256];
   std::snprintf(text, sizeof text, format, values...);
   return text;
 }

@@ -1,13 +1,11 @@
 #include "src/base/words.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <iterator>
-#include <string_view>
 #include <system_error>
-#include <type_traits>
 
+#include "kernels/strategy.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -45,6 +43,22 @@ bool is_other(const std::string& value, const std::string& usual) {
   const std::string_view digits = std::string_view(value).substr(value.starts_with('+') ? 1 : 0);
   const auto number = number_of_word<double>(digits), usual_number = number_of_word<double>(usual);
   return number && usual_number ? *number != *usual_number : value != usual;
+}
+
+/// A setting's number, or two for one that has sides.
+int number_of(const SettingInfo& info, const std::string& word) {
+  const auto number_in = [&](std::string_view digits) {
+    const auto number = number_of_word<int>(digits);
+    return number && *number >= info.lowest && *number <= info.highest ? number : std::nullopt;
+  };
+  const std::size_t x = info.sides ? word.find('x') : word.npos;
+  const auto columns = number_in(std::string_view(word).substr(0, x));
+  const auto rows = x == word.npos ? columns : number_in(std::string_view(word).substr(x + 1));
+  require(columns && rows, "--" + std::string(info.name) + ": " + in_quotes(word) +
+                               " is not a whole number, " + std::to_string(info.lowest) + " to " +
+                               std::to_string(info.highest) +
+                               (info.sides ? ", or two of them, as 32x8" : ""));
+  return info.sides ? TileSides{*columns, *rows}.value() : *columns;
 }
 
 }  // namespace
@@ -142,6 +156,18 @@ std::vector<int> numbers_in(const std::string& option, const std::string& word,
     from = comma + 1;
   }
   return numbers;
+}
+
+void set_from_word(Tuning& tuning, Setting setting, const std::string& word) {
+  const SettingInfo& info = info_of(setting);
+  if (info.words.empty()) {
+    tuning[setting] = number_of(info, word);
+    return;
+  }
+  const auto found = std::ranges::find(info.words, word);
+  if (found == info.words.end())
+    throw unknown_word("--" + std::string(info.name), word, words_of(info.words));
+  tuning[setting] = int(found - info.words.begin());
 }
 
 std::int64_t bytes_in(const std::string& option, const std::string& word) {

@@ -18,6 +18,9 @@
 
 namespace convfilt {
 
+enum class Setting;
+class Tuning;
+
 using Words = std::vector<std::string>;
 
 /// Values of options and arguments by their names, such as "--border" and "IN". A flag's value is
@@ -149,6 +152,9 @@ Number number_in(const std::string& option, const std::string& word,
 /// them.
 std::vector<int> numbers_in(const std::string& option, const std::string& word,
                             const std::vector<int>& least, const std::string& example);
+
+/// Sets a setting of a strategy from a word of its list, or a number in its range.
+void set_from_word(Tuning& tuning, Setting setting, const std::string& word);
 
 /// A number of bytes, with a letter for their unit.
 std::int64_t bytes_in(const std::string& option, const std::string& word);

@@ -81,9 +81,7 @@ std::string text_of(const Mask& mask) {
   }
   const std::string_view bytes(reinterpret_cast<const char*>(mask.weights.data()),
                                mask.weights.size() * sizeof(double));
-  char hash[17];
-  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(bytes)));
-  return text + " of hash " + hash;
+  return text + " of hash " + digits_of(stable_hash(bytes));
 }
 
 }  // namespace convfilt

@@ -13,7 +13,6 @@
 
 #include "src/auto/machine.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/filter/mask.hpp"
 #include "src/filter/recipe.hpp"

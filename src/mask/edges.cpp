@@ -1,7 +1,6 @@
 #include "src/mask/edges.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -24,15 +23,8 @@ Line joined(const Line& a, const Line& b) {
   return sums;
 }
 
-Line gaussian_line(double sigma) {
-  return sigma == 0 ? Line{1} : gaussian_mask(sigma, 0).weights;
-}
-
 Mask product_mask(const Line& column, const Line& row) {
-  std::vector<double> weights;
-  for (const double of_column : column)
-    for (const double of_row : row) weights.push_back(of_column * of_row);
-  return make_mask("", int(row.size()), int(column.size()), std::move(weights));
+  return make_mask("", int(row.size()), int(column.size()), outer_product(column, row));
 }
 
 /// The mask behind a Gaussian, as one mask.
@@ -83,7 +75,7 @@ std::vector<Mask> compass_masks(std::vector<double> weights, const Line& gaussia
 }
 
 std::vector<Mask> masks_of(EdgeMethod method, double sigma) {
-  const Line gaussian = gaussian_line(sigma);
+  const Line gaussian = sigma == 0 ? Line{1} : gaussian_mask(sigma, 0).weights;
   switch (method) {
     case EdgeMethod::kirsch: return compass_masks({-3, -3, 5, -3, 0, 5, -3, -3, 5}, gaussian);
     case EdgeMethod::robinson: return compass_masks({-1, 0, 1, -2, 0, 2, -1, 0, 1}, gaussian);

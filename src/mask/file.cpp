@@ -3,12 +3,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <system_error>
 

@@ -5,7 +5,6 @@
 #include <numbers>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "src/base/errors.hpp"
 #include "src/mask/number.hpp"
@@ -49,16 +48,6 @@ std::string name_with(const std::string& name, double sigma) {
 bool all_whole(const std::vector<double>& weights) {
   return std::all_of(weights.begin(), weights.end(),
                      [](double w) { return w == std::trunc(w) && std::abs(w) < 0x1p53; });
-}
-
-std::vector<double> outer_product(const std::vector<double>& column,
-                                  const std::vector<double>& row) {
-  std::vector<double> weights;
-  weights.reserve(column.size() * row.size());
-  for (double of_column : column) {
-    for (double of_row : row) weights.push_back(of_column * of_row);
-  }
-  return weights;
 }
 
 }  // namespace
@@ -149,6 +138,16 @@ Mask gabor_mask(const Gabor& gabor) {
            "a wave of " + print_number(gabor.wavelength) + " pixels needs a larger one");
   for (double& weight : envelope) weight /= response;
   return make_mask(name_with("gabor", gabor.sigma), side, side, std::move(envelope));
+}
+
+std::vector<double> outer_product(const std::vector<double>& column,
+                                  const std::vector<double>& row) {
+  std::vector<double> weights;
+  weights.reserve(column.size() * row.size());
+  for (double of_column : column) {
+    for (double of_row : row) weights.push_back(of_column * of_row);
+  }
+  return weights;
 }
 
 void check_mask_sides(int width, int height) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "kernels/problem.hpp"
 
@@ -49,6 +50,10 @@ struct Gabor {
 /// relation for resolution in space, spatial frequency, and orientation, 1985. Throws UsageError
 /// where a parameter is out of bounds, or where the envelope is too narrow to hold any wave.
 Mask gabor_mask(const Gabor& gabor);
+
+/// The weights of a column times a row, row by row.
+std::vector<double> outer_product(const std::vector<double>& column,
+                                  const std::vector<double>& row);
 
 /// Throws UsageError unless both are 1 to kMaxMaskSide.
 void check_mask_sides(int width, int height);

@@ -54,11 +54,8 @@ std::vector<double> factors(int count, SplitMix& random) {
 }
 
 std::vector<double> product(int width, int height, SplitMix& random) {
-  const std::vector<double> row = factors(width, random), column = factors(height, random);
-  std::vector<double> values;
-  for (const double y : column)
-    for (const double x : row) values.push_back(x * y);
-  return values;
+  const std::vector<double> row = factors(width, random);
+  return outer_product(factors(height, random), row);
 }
 
 Mask low_rank_mask(Weights weights, int width, int height, SplitMix& random) {
@@ -73,13 +70,8 @@ Mask low_rank_mask(Weights weights, int width, int height, SplitMix& random) {
 }  // namespace
 
 std::string_view name_of(Weights weights) {
-  switch (weights) {
-    case Weights::bits16: return "16bit";
-    case Weights::bits8: return "8bit";
-    case Weights::rank1: return "rank1";
-    case Weights::rank2: return "rank2";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"16bit", "8bit", "rank1", "rank2"};
+  return kNames[int(weights)];
 }
 
 Mask random_mask(Weights weights, int width, int height) {

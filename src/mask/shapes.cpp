@@ -1,7 +1,6 @@
 #include "src/mask/shapes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -316,10 +314,6 @@ std::string_view end_of(const std::vector<Entry>& row) {
   return row.back().word.substr(row.back().word.size());
 }
 
-bool has_vips_suffix(const std::string& file_name) {
-  return lower_case(std::filesystem::path(file_name).extension().string()) == ".mat";
-}
-
 /// Whether the first row is a vips header that fits the other rows.
 bool fits_vips_header(const EntryRows& rows) {
   if (rows[0].size() < 2 || rows[0].size() > 4) return false;
@@ -417,7 +411,8 @@ std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::str
                 mark.empty() ? "there are no weights; write rows of numbers"
                              : "there are no weights behind this; write rows of numbers");
   }
-  if (has_vips_suffix(source.file_name())) return take_vips_header(source, lines);
+  const std::string suffix = std::filesystem::path(source.file_name()).extension().string();
+  if (lower_case(suffix) == ".mat") return take_vips_header(source, lines);
   const bool could_be_vips = fits_vips_header(lines.rows);
   const bool is_grid = std::ranges::all_of(
       lines.rows, [&](const auto& row) { return row.size() == lines.rows[0].size(); });

@@ -30,8 +30,7 @@ namespace {
 }
 
 /// As ByteSource::read().
-std::size_t copy_of(std::span<const unsigned char> bytes, std::uint64_t offset,
-                    std::span<unsigned char> into) {
+std::size_t copy_of(ByteView bytes, std::uint64_t offset, std::span<unsigned char> into) {
   const std::size_t from = std::size_t(std::min<std::uint64_t>(offset, bytes.size()));
   const std::size_t count = std::min(into.size(), bytes.size() - from);
   std::copy_n(bytes.begin() + std::ptrdiff_t(from), count, into.begin());
@@ -40,16 +39,14 @@ std::size_t copy_of(std::span<const unsigned char> bytes, std::uint64_t offset,
 
 class MemorySource : public ByteSource {
  public:
-  explicit MemorySource(std::span<const unsigned char> bytes) : bytes_(bytes) {
-    size_ = bytes.size();
-  }
+  explicit MemorySource(ByteView bytes) : bytes_(bytes) { size_ = bytes.size(); }
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
     return copy_of(bytes_, offset, into);
   }
-  std::span<const unsigned char> whole() override { return bytes_; }
+  ByteView whole() override { return bytes_; }
 
  private:
-  std::span<const unsigned char> bytes_;
+  ByteView bytes_;
 };
 
 class FileSource : public ByteSource {
@@ -66,7 +63,7 @@ class FileSource : public ByteSource {
     return std::size_t(got);
   }
 
-  std::span<const unsigned char> whole() override {
+  ByteView whole() override {
     if (file_.get() >= 0) {
       kept_.resize(std::size_t(size_));
       kept_.resize(read(0, kept_));
@@ -79,13 +76,13 @@ class FileSource : public ByteSource {
  private:
   std::string path_;
   Descriptor file_;  ///< closed once all bytes are kept
-  std::vector<unsigned char> kept_;
+  Bytes kept_;
 };
 
 class FileSink : public ByteSink {
  public:
   explicit FileSink(AtomicFile& file) : file_(file) {}
-  void write(std::uint64_t offset, std::span<const unsigned char> bytes) override {
+  void write(std::uint64_t offset, ByteView bytes) override {
     file_.write(offset, bytes);
     size_ = file_.size();
   }
@@ -104,7 +101,7 @@ std::unique_ptr<ByteSource> source_of_stream(const std::string& path, int stream
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
   const int fd = open_nameless("cannot read " + shown_input(path));
   auto source = std::make_unique<FileSource>(path, fd, 0);
-  std::vector<unsigned char> part(kPart);
+  Bytes part(kPart);
   const WriteSignalsBlocked blocked;
   while (true) {
     const ssize_t got = ::read(stream, part.data(), part.size());
@@ -160,7 +157,7 @@ FormatId format_of(ByteSource& source, const std::string& path) {
   return format;
 }
 
-std::unique_ptr<ByteSource> source_of(std::span<const unsigned char> bytes) {
+std::unique_ptr<ByteSource> source_of(ByteView bytes) {
   return std::make_unique<MemorySource>(bytes);
 }
 
@@ -168,7 +165,7 @@ std::unique_ptr<ByteSink> sink_of(AtomicFile& file) {
   return std::make_unique<FileSink>(file);
 }
 
-void MemorySink::write(std::uint64_t offset, std::span<const unsigned char> bytes) {
+void MemorySink::write(std::uint64_t offset, ByteView bytes) {
   if (bytes_.size() < offset + bytes.size()) bytes_.resize(std::size_t(offset) + bytes.size());
   std::copy(bytes.begin(), bytes.end(), bytes_.begin() + std::ptrdiff_t(offset));
   size_ = bytes_.size();

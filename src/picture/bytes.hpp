@@ -11,6 +11,9 @@
 
 namespace convfilt {
 
+using Bytes = std::vector<unsigned char>;
+using ByteView = std::span<const unsigned char>;
+
 class AtomicFile;
 
 /// An input as messages show it: its name in quotes, or "standard input" for "-".
@@ -36,7 +39,7 @@ class ByteSource : public ByteStore {
  public:
   /// All bytes in memory, read when first asked for; the file is closed then. Throws IoError, and
   /// std::bad_alloc.
-  virtual std::span<const unsigned char> whole() = 0;
+  virtual ByteView whole() = 0;
 };
 
 /// Opens a file; "-" is standard input. That, and a pipe, is copied to a file of open_nameless() up
@@ -48,16 +51,16 @@ std::unique_ptr<ByteSource> open_source(const std::string& path);
 FormatId format_of(ByteSource& source, const std::string& path);
 
 /// Bytes that already lie in memory and stay there.
-std::unique_ptr<ByteSource> source_of(std::span<const unsigned char> bytes);
+std::unique_ptr<ByteSource> source_of(ByteView bytes);
 
 /// Where an encoder writes, and reads back what it wrote.
 class ByteSink : public ByteStore {
  public:
   /// Writes at `offset`, which may be anywhere up to size() or beyond; a gap holds zeros. Throws
   /// IoError.
-  virtual void write(std::uint64_t offset, std::span<const unsigned char> bytes) = 0;
+  virtual void write(std::uint64_t offset, ByteView bytes) = 0;
 
-  void append(std::span<const unsigned char> bytes) { write(size_, bytes); }
+  void append(ByteView bytes) { write(size_, bytes); }
 };
 
 /// Writes into a file, which must outlive the sink and is not committed by it.
@@ -66,12 +69,12 @@ std::unique_ptr<ByteSink> sink_of(AtomicFile& file);
 /// A sink that keeps all bytes in memory.
 class MemorySink : public ByteSink {
  public:
-  void write(std::uint64_t offset, std::span<const unsigned char> bytes) override;
+  void write(std::uint64_t offset, ByteView bytes) override;
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override;
-  const std::vector<unsigned char>& bytes() const { return bytes_; }
+  const Bytes& bytes() const { return bytes_; }
 
  private:
-  std::vector<unsigned char> bytes_;
+  Bytes bytes_;
 };
 
 }  // namespace convfilt

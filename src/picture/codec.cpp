@@ -27,6 +27,10 @@ std::string data_damaged(const std::string& where) {
   return "its data is damaged (" + where + ")";
 }
 
+std::string foreign_colour(std::int64_t index, std::int64_t colours) {
+  return "colour " + std::to_string(index) + " of a palette of " + std::to_string(colours);
+}
+
 std::string row_text(std::int64_t y, std::int64_t height) {
   return "row " + std::to_string(y) + " of " + std::to_string(height);
 }

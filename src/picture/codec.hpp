@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -53,7 +52,7 @@ struct WriteOptions {
 
   /// Whether the CPU's codec must have all of a JPEG's coefficients before it writes one.
   bool needs_coefficients() const { return progressive || optimize; }
-  std::optional<int> compression{};          ///< 0..9: PNG, TIFF
+  std::optional<int> compression{};  ///< 0..9: PNG, TIFF
   Strip strip = Strip::none;
   Loader loader = Loader::automatic;
 };
@@ -92,6 +91,9 @@ std::string size_text(std::int64_t width, std::int64_t height);
 /// Damage in words, with its place or kind.
 std::string ends_early(const std::string& where);
 std::string data_damaged(const std::string& where);
+
+/// "colour 9 of a palette of 8".
+std::string foreign_colour(std::int64_t index, std::int64_t colours);
 
 /// "row 3 of 480"; rows count from `y`.
 std::string row_text(std::int64_t y, std::int64_t height);
@@ -165,7 +167,7 @@ class ReadContext {
   }
 
   /// All bytes of the file, which are admitted before.
-  std::span<const unsigned char> whole(ByteSource& source) const {
+  ByteView whole(ByteSource& source) const {
     admit(std::int64_t(source.size()));
     return source.whole();
   }
@@ -218,7 +220,7 @@ class RowReader {
 
 /// Encoded rows, as far as that needs no other rows.
 struct EncodedRows {
-  std::vector<unsigned char> bytes;
+  Bytes bytes;
   std::uint64_t length = 0;    ///< bytes before compression
   std::uint32_t checksum = 0;  ///< of those
 };

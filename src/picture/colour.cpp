@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
+#include "src/base/suggest.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
 using Codes = ColourLabel::Codes;
 
 template <auto kFree>
@@ -114,23 +112,6 @@ double hlg_code(double light) {
 
 // ---- labels -------------------------------------------------------------------------------------
 
-}  // namespace
-
-std::optional<Codes> codes_of(const ColourLabel& label) {
-  constexpr std::uint32_t kOfSrgb[] = {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000};
-  if (label.codes) return label.codes;
-  if (label.srgb_intent) return ColourLabel::kSrgb;
-  const auto near = [](std::uint32_t a, std::uint32_t b) { return a + 100 > b && b + 100 > a; };
-  const bool is_bt709 = !label.chromaticities || std::equal(std::begin(kOfSrgb), std::end(kOfSrgb),
-                                                            label.chromaticities->begin(), near);
-  if (!is_bt709) return std::nullopt;
-  if (!label.gamma) return label.chromaticities ? std::optional(ColourLabel::kSrgb) : std::nullopt;
-  if (near(*label.gamma, 45455)) return ColourLabel::kSrgb;
-  return near(*label.gamma, 100000) ? std::optional(ColourLabel::kLinear) : std::nullopt;
-}
-
-namespace {
-
 std::optional<Chromaticities> chromaticities_of(const ColourLabel& label) {
   if (const auto codes = codes_of(label)) {
     const Primaries* found = find(kPrimaries, codes->primaries);
@@ -171,16 +152,19 @@ Curve curve_in_profile(const ColourLabel& label, bool is_for_screen) {
   return owned<Curve>(cmsBuildParametricToneCurve(nullptr, kWithLine, numbers));
 }
 
+/// Null where lcms2 cannot make it.
+Profile profile_with(cmsToneCurve* curve, const Chromaticities& xy, int channels) {
+  if (channels == 1) return owned<Profile>(cmsCreateGrayProfile(cmsD50_xyY(), curve));
+  const cmsCIExyY white{xy[0], xy[1], 1};
+  const cmsCIExyYTRIPLE primaries{{xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
+  cmsToneCurve* const curves[] = {curve, curve, curve};
+  return Profile(cmsCreateRGBProfile(&white, &primaries, curves));
+}
+
 Profile make_profile(const ColourLabel& label, int channels, bool is_for_screen) {
   const auto xy = chromaticities_of(label);
   const Curve curve = xy ? curve_in_profile(label, is_for_screen) : nullptr;
-  if (!curve) return nullptr;
-  if (channels == 1) return owned<Profile>(cmsCreateGrayProfile(cmsD50_xyY(), curve.get()));
-  const cmsCIExyY white{(*xy)[0], (*xy)[1], 1};
-  const cmsCIExyYTRIPLE primaries{
-      {(*xy)[2], (*xy)[3], 1}, {(*xy)[4], (*xy)[5], 1}, {(*xy)[6], (*xy)[7], 1}};
-  cmsToneCurve* const curves[] = {curve.get(), curve.get(), curve.get()};
-  return Profile(cmsCreateRGBProfile(&white, &primaries, curves));
+  return curve ? profile_with(curve.get(), *xy, channels) : nullptr;
 }
 
 /// The bytes of a profile, the same at any time. `words` name it.
@@ -209,6 +193,13 @@ const cmsToneCurve* curve_in(cmsHPROFILE profile, int channel) {
       cmsReadTag(profile, is_grey ? cmsSigGrayTRCTag : kColours[channel]));
 }
 
+/// The colour of a channel in a profile; null where it has none. lcms2 keeps it.
+const cmsCIEXYZ* colour_in(cmsHPROFILE profile, int channel) {
+  constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,
+                                          cmsSigRedColorantTag};
+  return static_cast<const cmsCIEXYZ*>(cmsReadTag(profile, kColours[channel]));
+}
+
 /// Functions of a curve. Below 0 they are mirrored; above 1 a table goes on in proportion.
 ToneCurve functions_of(const cmsToneCurve* curve) {
   const auto function_of = [](std::shared_ptr<cmsToneCurve> curve) {
@@ -233,6 +224,19 @@ bool label_rules(const Metadata& metadata) {
 }
 
 }  // namespace
+
+std::optional<Codes> codes_of(const ColourLabel& label) {
+  constexpr std::uint32_t kOfSrgb[] = {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000};
+  if (label.codes) return label.codes;
+  if (label.srgb_intent) return ColourLabel::kSrgb;
+  const auto near = [](std::uint32_t a, std::uint32_t b) { return a + 100 > b && b + 100 > a; };
+  const bool is_bt709 = !label.chromaticities || std::equal(std::begin(kOfSrgb), std::end(kOfSrgb),
+                                                            label.chromaticities->begin(), near);
+  if (!is_bt709) return std::nullopt;
+  if (!label.gamma) return label.chromaticities ? std::optional(ColourLabel::kSrgb) : std::nullopt;
+  if (near(*label.gamma, 45455)) return ColourLabel::kSrgb;
+  return near(*label.gamma, 100000) ? std::optional(ColourLabel::kLinear) : std::nullopt;
+}
 
 std::optional<Codes> codes_in(const Bytes& icc) {
   const Profile profile = open(icc);
@@ -288,11 +292,9 @@ LumaShares luminance_shares(const Metadata& metadata) {
   // the row of the inverse of Bradford's adaptation that gives Y.
   constexpr double kFromX = -0.0282895, kFromY = 1.0099416, kFromZ = 0.0210077;
   std::array<double, 3> shares{};
-  constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,
-                                          cmsSigRedColorantTag};
   double sum = 0;
   for (std::size_t c = 0; c < 3; ++c) {
-    const auto* colour = static_cast<const cmsCIEXYZ*>(cmsReadTag(profile.get(), kColours[c]));
+    const cmsCIEXYZ* colour = colour_in(profile.get(), int(c));
     if (!colour) return kOfBt709;
     shares[c] = kFromX * colour->X + kFromY * colour->Y + kFromZ * colour->Z;
     sum += shares[c];
@@ -315,16 +317,8 @@ Bytes profile_for(const Bytes& icc, int channels) {
   const cmsToneCurve* curve = profile && known ? curve_in(profile.get(), kGreen) : nullptr;
   if (!curve) return {};
   const Curve own = owned<Curve>(cmsDupToneCurve(curve));
-  Profile made;
-  if (channels == 1) {
-    made = owned<Profile>(cmsCreateGrayProfile(cmsD50_xyY(), own.get()));
-  } else {
-    constexpr cmsCIExyY kWhite{kBt709[0], kBt709[1], 1};
-    constexpr cmsCIExyYTRIPLE kPrimaries{
-        {kBt709[2], kBt709[3], 1}, {kBt709[4], kBt709[5], 1}, {kBt709[6], kBt709[7], 1}};
-    cmsToneCurve* const curves[] = {own.get(), own.get(), own.get()};
-    made = owned<Profile>(cmsCreateRGBProfile(&kWhite, &kPrimaries, curves));
-  }
+  const Profile made = profile_with(own.get(), kBt709, channels);
+  if (!made) throw std::bad_alloc();
   char words[200] = "";
   cmsGetProfileInfoASCII(profile.get(), cmsInfoDescription, "en", "US", words, sizeof words);
   return saved(made.get(), words);
@@ -364,11 +358,7 @@ std::string words_of(const ColourLabel& label) {
   }
   if (label.in_exif) return "Adobe RGB";
   std::string words = label.chromaticities ? "primaries in numbers" : "BT.709";
-  if (label.gamma) {
-    char gamma[32];
-    std::snprintf(gamma, sizeof gamma, ", gamma %.3g", 1e5 / std::max(*label.gamma, 1u));
-    words += gamma;
-  }
+  if (label.gamma) words += with_format(", gamma %.3g", 1e5 / std::max(*label.gamma, 1u));
   return words;
 }
 
@@ -378,8 +368,6 @@ bool profile_says_nothing(const Bytes& icc, Depth depth) {
   const bool is_grey = profile_is_grey(icc);
   const Profile profile = open(icc), usual = make_profile(label, is_grey ? 1 : 3, false);
   if (!profile || (!is_grey && !profile_is_rgb(icc))) return false;
-  constexpr cmsTagSignature kColours[] = {cmsSigBlueColorantTag, cmsSigGreenColorantTag,
-                                          cmsSigRedColorantTag};
   constexpr int kSteps = 32;
   constexpr double kSame = 2e-3;
   for (int channel = 0; channel < (is_grey ? 1 : 3); ++channel) {
@@ -392,10 +380,7 @@ bool profile_says_nothing(const Bytes& icc, Depth depth) {
         return false;
     }
     if (is_grey) continue;
-    const auto colour = [&](const Profile& of) {
-      return static_cast<const cmsCIEXYZ*>(cmsReadTag(of.get(), kColours[channel]));
-    };
-    const cmsCIEXYZ *a = colour(profile), *b = colour(usual);
+    const cmsCIEXYZ *a = colour_in(profile.get(), channel), *b = colour_in(usual.get(), channel);
     if (!a || std::abs(a->X - b->X) > kSame || std::abs(a->Y - b->Y) > kSame ||
         std::abs(a->Z - b->Z) > kSame)
       return false;

@@ -4,15 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "kernels/contract/plane_view.hpp"
 #include "kernels/problem.hpp"
+#include "src/picture/bytes.hpp"
 #include "src/picture/colour_label.hpp"
 
 namespace convfilt {
@@ -56,29 +55,29 @@ double luma_of(const T* pixel, const LumaShares& shares = kLuma) {
 LumaShares luminance_shares(const Metadata& metadata);
 
 /// The codes that a profile has beside its curves, as those of high dynamic range do.
-std::optional<ColourLabel::Codes> codes_in(const std::vector<unsigned char>& icc);
+std::optional<ColourLabel::Codes> codes_in(const Bytes& icc);
 
 /// Whether lcms2 can open it.
-bool is_profile(const std::vector<unsigned char>& icc);
+bool is_profile(const Bytes& icc);
 
 /// Whether a profile is for grey pictures, or for red, green and blue.
-bool profile_is_grey(const std::vector<unsigned char>& icc);
-bool profile_is_rgb(const std::vector<unsigned char>& icc);
+bool profile_is_grey(const Bytes& icc);
+bool profile_is_rgb(const Bytes& icc);
 
 /// The profile for pictures of so many channels, alpha included: itself, or one of the same curve
 /// where it is for grey pictures and these are in colours, or the reverse. Empty where there is
 /// none.
-std::vector<unsigned char> profile_for(const std::vector<unsigned char>& icc, int channels);
+Bytes profile_for(const Bytes& icc, int channels);
 
 /// A profile that says what the label says; empty where none can, or where there is nothing to say.
-std::vector<unsigned char> profile_of(const ColourLabel& label, int channels);
+Bytes profile_of(const ColourLabel& label, int channels);
 
 /// The label's codes. An sRGB chunk, and the gamma 1/2.2 that old programs wrote for it, mean sRGB.
 std::optional<ColourLabel::Codes> codes_of(const ColourLabel& label);
 
 /// Whether samples without any label, or profile, mean the same.
 bool says_nothing(const ColourLabel& label, Depth depth);
-bool profile_says_nothing(const std::vector<unsigned char>& icc, Depth depth);
+bool profile_says_nothing(const Bytes& icc, Depth depth);
 
 /// In a few words, for messages.
 std::string words_of(const ColourLabel& label);

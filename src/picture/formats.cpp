@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "src/base/suggest.hpp"
-#include "src/picture/byte_order.hpp"
 
 namespace convfilt {
 namespace {
@@ -53,15 +52,6 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 }  // namespace
-
-bool Format::holds(Depth depth) const {
-  switch (depth) {
-    case Depth::u8: return u8;
-    case Depth::u16: return u16;
-    case Depth::f32: return f32;
-  }
-  return false;
-}
 
 std::span<const Format> written_formats() {
   return {std::begin(kFormats), std::ranges::find(kFormats, false, &Format::written)};
@@ -142,7 +132,7 @@ bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
   if (at(4, "ftyp"sv)) {
     // The major brand stands at 8, a version follows, and from 16 on come compatible brands, up to
     // the end of the box. "mif1" says nothing of the coding, so the others tell.
-    const std::size_t length = big_endian(bytes, 2, 2);
+    const std::size_t length = std::size_t{bytes[2]} << 8 | bytes[3];
     bool heif = false;
     for (std::size_t brand = 8; brand + 4 <= std::min(bytes.size(), length); brand += 4) {
       if (brand == 12) continue;

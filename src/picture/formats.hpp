@@ -54,7 +54,9 @@ struct Format {
   std::string_view module;      ///< that has its codec; empty where the program itself has it
   Several several;              ///< as it is written
 
-  bool holds(Depth depth) const;
+  bool holds(Depth depth) const {
+    return depth == Depth::u8 ? u8 : depth == Depth::u16 ? u16 : f32;
+  }
   std::string_view extension() const { return extensions.substr(0, extensions.find(' ')); }
 };
 

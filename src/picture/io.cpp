@@ -64,7 +64,7 @@ void turn_metadata(const Header& shape, Metadata& metadata) {
 
 /// Leaves out a profile that cannot be true, and takes the label that EXIF may have.
 void check_label(Metadata& metadata, ReadContext& context) {
-  Metadata::Bytes& icc = metadata.icc;
+  Bytes& icc = metadata.icc;
   const bool is_damaged = !icc.empty() && !is_profile(icc);
   if (is_damaged || (!icc.empty() && !profile_is_grey(icc) && !profile_is_rgb(icc))) {
     icc.clear();
@@ -180,7 +180,7 @@ constexpr std::string_view kComment("Comment\0", 8);
 
 void exchange_comments(FormatId to, Metadata& metadata) {
   if (to == FormatId::png) {
-    for (Metadata::Bytes& comment : metadata.comments) {
+    for (Bytes& comment : metadata.comments) {
       while (!comment.empty() && comment.back() == 0) comment.pop_back();
       std::ranges::replace(comment, 0, ' ');
       comment.insert(comment.begin(), kComment.begin(), kComment.end());
@@ -224,10 +224,7 @@ void leave_out_blocks(const std::string& to, const Header& shape, const Format& 
     metadata.resolution.reset();
   }
   if (names.empty()) return;
-  std::string all = names.front();
-  for (std::size_t i = 1; i < names.size(); ++i)
-    all += (i + 1 < names.size() ? ", " : " and ") + names[i];
-  warnings.push_back(to + std::string(format.name) + " has no place for " + all +
+  warnings.push_back(to + std::string(format.name) + " has no place for " + listed(names) +
                      (names.size() > 1 ? "; they are" : "; it is") + " left out");
 }
 
@@ -244,8 +241,8 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
     warnings.push_back(to + std::string(format.name) +
                        " has no place for clipping paths; they are left out");
   }
-  if (format.id != FormatId::tiff && tells_place(metadata.exif)) {
-    metadata.exif = without_place(metadata.exif);
+  if (format.id != FormatId::tiff && has_tags(metadata.exif, kPlaceTags)) {
+    metadata.exif = without_tags(metadata.exif, kPlaceTags);
     warnings.push_back(to + std::string(format.name) +
                        " has no place for tags of GeoTIFF and GDAL; they are left out");
   }
@@ -382,10 +379,8 @@ void PictureReader::read(PictureView<std::byte> rows) {
 void PictureReader::check_replaced_by(const std::string& out) const {
   const std::vector<std::string>& parts = context_.left_out();
   if (parts.empty() || !same_file(path_, out)) return;
-  std::string lacks = parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) lacks += "; " + parts[i];
   throw IoError("cannot replace " + shown_out(out) + " by a result that lacks a part of it (" +
-                lacks + "); write to another file");
+                joined(parts, "; ") + "); write to another file");
 }
 
 std::shared_ptr<const jpeg::KeptChroma> PictureReader::chroma_for(const std::string& out,
@@ -556,7 +551,7 @@ void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, 
 }
 
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
-                        std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
+                        ByteView encoded, std::vector<std::string>& warnings,
                         const std::function<void(const FileStamp&)>& before, bool replaces) {
   std::optional<ColourConversion> none;  // a JPEG has a profile
   const Header written = fitted(path, shape, format_for(path, options), options, warnings, none);

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -60,12 +59,12 @@ class PictureReader {
   void check_replaced_by(const std::string& out) const;
 
   /// The file's bytes, which live as long as the reader. Throws IoError.
-  std::span<const unsigned char> file() { return source_->whole(); }
+  ByteView file() { return source_->whole(); }
   std::uint64_t file_bytes() const { return source_->size(); }
 
   /// The same, admitted before they take memory, with those that the caller takes beside. They
   /// count among held_bytes().
-  std::span<const unsigned char> admitted_file(std::int64_t beside = 0) {
+  ByteView admitted_file(std::int64_t beside = 0) {
     file_held_ = std::int64_t(file_bytes()) + beside;
     context_.admit(file_held_);
     return source_->whole();
@@ -197,7 +196,7 @@ WriteOptions jpeg_settings(const Header& shape, WriteOptions options);
 
 /// Writes a JPEG that another codec encoded, with the metadata of `shape`, as PictureWriter does.
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
-                        std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
+                        ByteView encoded, std::vector<std::string>& warnings,
                         const std::function<void(const FileStamp&)>& before, bool replaces);
 
 /// Writes a whole picture. An existing file is replaced at once, keeping its mode, or stays as it

@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/bytes.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
 #include "src/picture/codecs/tiff/tags.hpp"
 
 namespace convfilt {
 namespace {
-
-using Bytes = Metadata::Bytes;
 
 constexpr std::string_view kResource = "8BIM";
 constexpr std::uint16_t kIptcResource = 0x0404;
@@ -80,7 +76,7 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
                             std::vector<TiffValue>& from) {
     if (directory.empty()) return;
     const std::uint64_t at = area.add_directory(std::move(directory));
-    from.push_back(area.number_value(tag, kTiffLong, at));
+    from.push_back(area.number_value(tag, TIFF_LONG, at));
   };
   if (const auto exif = follow(file, first, TIFFTAG_EXIFIFD)) {
     // Maker notes often count offsets from the start of the file, so they stay at theirs.
@@ -98,30 +94,10 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
   return result;
 }
 
-}  // namespace
-
-Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area) {
-  if (values.empty()) return {};
-  const std::uint64_t first = area.add_directory(std::move(values));
-  Bytes header(2, area.little() ? 'I' : 'M');
-  area.append_number(header, 42, 2);
-  area.append_number(header, first, 4);
-  std::copy(header.begin(), header.end(), area.bytes().begin());
-  return std::move(area.bytes());
-}
-
-namespace {
-
-Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
-  TiffArea area(file.little(), false);
-  std::vector<TiffValue> values = add_exif(file, directory, area);
-  return exif_of_values(std::move(values), area);
-}
-
 /// An entry of one fraction; null for any other.
 const TiffEntry* find_fraction(const TiffDirectory& directory, std::uint16_t tag) {
   const TiffEntry* entry = directory.find(tag);
-  return entry && entry->type == kTiffRational && entry->count == 1 ? entry : nullptr;
+  return entry && entry->type == TIFF_RATIONAL && entry->count == 1 ? entry : nullptr;
 }
 
 /// The fraction's value; 0 where it has none.
@@ -141,7 +117,7 @@ TiffValue fraction_value(const TiffArea& area, std::uint16_t tag, double number)
   while (denominator < 1e6 && number * denominator * 10 < kMost &&
          std::abs(number * denominator - std::round(number * denominator)) > 1e-6)
     denominator *= 10;
-  TiffValue value{tag, kTiffRational, 1, {}};
+  TiffValue value{tag, TIFF_RATIONAL, 1, {}};
   const double numerator = std::clamp(std::round(number * denominator), 1.0, kMost);
   area.append_number(value.bytes, std::uint64_t(numerator), 4);
   area.append_number(value.bytes, std::uint64_t(denominator), 4);
@@ -200,7 +176,7 @@ void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory
                        std::uint64_t size, std::vector<Interval>& to) {
   const auto numbers = [&](std::uint16_t tag) {
     const TiffEntry* entry = directory.find(tag);
-    const bool fits = entry && (entry->type == kTiffShort || entry->type == kTiffLong);
+    const bool fits = entry && (entry->type == TIFF_SHORT || entry->type == TIFF_LONG);
     return file.numbers(fits ? entry : nullptr, size);
   };
   for (const auto& [at_tag, length_tag] : {std::pair{TIFFTAG_JPEGIFOFFSET, TIFFTAG_JPEGIFBYTECOUNT},
@@ -230,7 +206,7 @@ void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& ke
 
 /// Calls take(number, resource, its data) for each resource.
 template <class Take>
-void each_resource(std::span<const unsigned char> resources, const Take& take) {
+void each_resource(ByteView resources, const Take& take) {
   constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
   while (resources.size() >= kLeast) {
     const std::size_t number = big_endian(resources, kNumberAt, 2);
@@ -246,6 +222,16 @@ void each_resource(std::span<const unsigned char> resources, const Take& take) {
 
 }  // namespace
 
+Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area) {
+  if (values.empty()) return {};
+  const std::uint64_t first = area.add_directory(std::move(values));
+  Bytes header(2, area.little() ? 'I' : 'M');
+  area.append_number(header, 42, 2);
+  area.append_number(header, first, 4);
+  std::copy(header.begin(), header.end(), area.bytes().begin());
+  return std::move(area.bytes());
+}
+
 std::optional<bool> exif_is_little(const Bytes& exif) {
   const TiffStructure file(exif);
   return file.valid() ? std::optional(file.little()) : std::nullopt;
@@ -258,20 +244,17 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   const auto details = follow(file, *first, TIFFTAG_EXIFIFD);
 
   Bytes result = exif;
-  const TiffArea order(file.little(), false);
   const auto put = [&](std::uint64_t at, std::uint64_t number, std::size_t bytes) {
-    Bytes raw;
-    order.append_number(raw, number, bytes);
-    std::copy(raw.begin(), raw.end(), result.begin() + std::ptrdiff_t(at));
+    put_number(result, at, number, bytes, file.little());
   };
   const auto set = [&](const TiffDirectory& directory, std::uint16_t tag, int number) {
     for (const TiffEntry& entry : directory.entries) {
       if (entry.tag != tag) continue;
-      if (entry.type != kTiffByte && entry.type != kTiffShort && entry.type != kTiffLong) continue;
+      if (entry.type != TIFF_BYTE && entry.type != TIFF_SHORT && entry.type != TIFF_LONG) continue;
       // The number goes into the entry itself. Several values lie elsewhere, and in a hostile block
       // anywhere, as in its header.
       const bool fits = std::uint64_t(number) >> 8 * tiff_type_size(entry.type) == 0;
-      const std::uint16_t type = fits ? entry.type : std::uint16_t{kTiffLong};
+      const std::uint16_t type = fits ? entry.type : std::uint16_t{TIFF_LONG};
       put(entry.entry_at + 2, type, 2);
       put(entry.entry_at + 4, 1, 4);
       put(entry.entry_at + 8, std::uint64_t(number), std::size_t(tiff_type_size(type)));
@@ -314,7 +297,7 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   return result;
 }
 
-int exif_orientation(std::span<const unsigned char> exif) {
+int exif_orientation(ByteView exif) {
   const TiffStructure file(exif);
   const auto first = file.first_directory();
   const std::uint64_t value = first ? file.number(first->find(TIFFTAG_ORIENTATION)).value_or(1) : 1;
@@ -346,7 +329,7 @@ Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
   std::vector<TiffValue> values = {
       fraction_value(area, TIFFTAG_XRESOLUTION, resolution.x),
       fraction_value(area, TIFFTAG_YRESOLUTION, resolution.y),
-      area.number_value(TIFFTAG_RESOLUTIONUNIT, kTiffShort,
+      area.number_value(TIFFTAG_RESOLUTIONUNIT, TIFF_SHORT,
                         resolution.has_unit ? RESUNIT_INCH : RESUNIT_NONE)};
   if (exif.empty()) return exif_of_values(std::move(values), area);
 
@@ -382,7 +365,7 @@ void set_xmp_upright(Bytes& xmp) {
   }
 }
 
-Bytes iptc_in(std::span<const unsigned char> resources) {
+Bytes iptc_in(ByteView resources) {
   Bytes iptc;
   each_resource(resources, [&](std::size_t number, auto, auto data) {
     if (number == kIptcResource && iptc.empty()) iptc.assign(data.begin(), data.end());
@@ -390,7 +373,7 @@ Bytes iptc_in(std::span<const unsigned char> resources) {
   return iptc;
 }
 
-Bytes paths_in(std::span<const unsigned char> resources) {
+Bytes paths_in(ByteView resources) {
   constexpr std::size_t kFirst = 2000, kLast = 2997, kNameOfPath = 2999;
   Bytes paths;
   each_resource(resources, [&](std::size_t number, auto whole, auto) {
@@ -443,7 +426,9 @@ Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) 
   metadata.xmp = bytes(TIFFTAG_XMLPACKET);
   metadata.iptc = iim_records(bytes(TIFFTAG_RICHTIFFIPTC));
   metadata.paths = paths_in(bytes(TIFFTAG_PHOTOSHOP));
-  metadata.exif = exif_block(file, directory);
+  TiffArea area(file.little(), false);
+  std::vector<TiffValue> values = add_exif(file, directory, area);
+  metadata.exif = exif_of_values(std::move(values), area);
   return metadata;
 }
 
@@ -457,10 +442,10 @@ std::vector<Bytes> add_metadata(const Metadata& metadata, TiffArea& area) {
   const auto add = [&](std::uint16_t tag, std::uint16_t type, const Bytes& bytes) {
     if (!bytes.empty()) entries.push_back(area.entry({tag, type, bytes.size(), bytes}));
   };
-  add(TIFFTAG_XMLPACKET, kTiffByte, metadata.xmp);
-  add(TIFFTAG_RICHTIFFIPTC, kTiffUndefined, metadata.iptc);
-  add(TIFFTAG_ICCPROFILE, kTiffUndefined, metadata.icc);
-  add(TIFFTAG_PHOTOSHOP, kTiffByte, metadata.paths);
+  add(TIFFTAG_XMLPACKET, TIFF_BYTE, metadata.xmp);
+  add(TIFFTAG_RICHTIFFIPTC, TIFF_UNDEFINED, metadata.iptc);
+  add(TIFFTAG_ICCPROFILE, TIFF_UNDEFINED, metadata.icc);
+  add(TIFFTAG_PHOTOSHOP, TIFF_BYTE, metadata.paths);
   return entries;
 }
 

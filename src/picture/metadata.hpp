@@ -3,18 +3,16 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "src/picture/bytes.hpp"
 #include "src/picture/colour_label.hpp"
 
 namespace convfilt {
 
 /// Blocks of bytes in the form in which most formats hold them. An empty block is absent.
 struct Metadata {
-  using Bytes = std::vector<unsigned char>;
-
   Bytes icc;   ///< an ICC profile
   Bytes exif;  ///< a TIFF structure, "II*\0..." or "MM\0*...", without JPEG's "Exif\0\0" before it
   Bytes xmp;   ///< a packet of XML in UTF-8
@@ -59,36 +57,36 @@ struct Metadata {
 /// gone. Where a size is given, the entries that tell the picture's size say that one. All else
 /// stays where it was, because maker notes count offsets from the start of the block. Empty where
 /// `exif` is no TIFF structure.
-Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int height = 0);
+Bytes exif_of_result(const Bytes& exif, int width = 0, int height = 0);
 
 /// The orientation in an EXIF block, 1 to 8; 1 if it has none or a wrong one.
-int exif_orientation(std::span<const unsigned char> exif);
+int exif_orientation(ByteView exif);
 
 /// The resolution of two numbers and a TIFF's unit; nothing where they say none.
 std::optional<Metadata::Resolution> resolution_in(std::uint64_t unit, double x, double y);
 
 /// The resolution in an EXIF block.
-std::optional<Metadata::Resolution> exif_resolution(const Metadata::Bytes& exif);
+std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif);
 
 /// The EXIF block with a resolution, for a format that has no other place for it; a new block if
 /// `exif` is empty.
-Metadata::Bytes exif_with_resolution(Metadata::Bytes exif, Metadata::Resolution resolution);
+Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution);
 
 /// Sets the orientation in an XMP packet, if it has one, to 1.
-void set_xmp_upright(Metadata::Bytes& xmp);
+void set_xmp_upright(Bytes& xmp);
 
 /// The IIM records among resources of Photoshop, each four letters, mostly "8BIM", a number, a
 /// name, a length and data; name and data are padded to an even length.
-Metadata::Bytes iptc_in(std::span<const unsigned char> resources);
+Bytes iptc_in(ByteView resources);
 
 /// The resources among them that hold clipping paths or the name of the one that counts.
-Metadata::Bytes paths_in(std::span<const unsigned char> resources);
+Bytes paths_in(ByteView resources);
 
 /// The resource of Photoshop that holds IIM records.
-Metadata::Bytes iptc_resource(const Metadata::Bytes& iptc);
+Bytes iptc_resource(const Bytes& iptc);
 
 /// The colours that an EXIF block tells beside sRGB: Adobe RGB, by its ColorSpace or as cameras do.
-ColourLabel exif_label(const Metadata::Bytes& exif);
+ColourLabel exif_label(const Bytes& exif);
 
 class TiffStructure;
 struct TiffDirectory;
@@ -96,7 +94,7 @@ class TiffArea;
 struct TiffValue;
 
 /// An EXIF block whose first directory has these values; the area holds what they point to.
-Metadata::Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area);
+Bytes exif_of_values(std::vector<TiffValue> values, TiffArea& area);
 
 /// ICC, EXIF, XMP and IPTC of one picture of a TIFF file. A TIFF has no EXIF block: its tags stand
 /// among the others, and the block is put together from them.
@@ -104,9 +102,9 @@ Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory);
 
 /// Adds ICC, EXIF, XMP and IPTC to the beginning of a TIFF file, and returns the entries that its
 /// first directory needs. EXIF's values can be kept only in the byte order of its block.
-std::vector<Metadata::Bytes> add_metadata(const Metadata& metadata, TiffArea& area);
+std::vector<Bytes> add_metadata(const Metadata& metadata, TiffArea& area);
 
 /// Whether the EXIF block has a byte order, and which: true is least byte first.
-std::optional<bool> exif_is_little(const Metadata::Bytes& exif);
+std::optional<bool> exif_is_little(const Bytes& exif);
 
 }  // namespace convfilt

@@ -87,9 +87,7 @@ class WitnessReader : public RowReader {
 };
 
 constexpr Codec kWitness{
-    [](ByteSource& source, ReadContext& context) -> std::unique_ptr<RowReader> {
-      return std::make_unique<WitnessReader>(source, context);
-    },
+    open_with<WitnessReader>,
     [](ByteSink& sink, const Header& header, const WriteOptions& options) {
       return module_codec("opencv", header.format).create(sink, header, options);
     }};

@@ -1,8 +1,6 @@
 #include "src/picture/xmp.hpp"
 
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "src/picture/byte_order.hpp"
 
@@ -105,7 +103,18 @@ void erase(std::string& xml, const Properties& properties) {
   }
 }
 
-void erase_all(Metadata::Bytes& xmp, std::span<const Properties> kinds) {
+/// Properties of authors, owners and licences.
+constexpr std::string_view kOfRights[] = {
+    "dc:rights",
+    "dc:creator",
+    "xmpRights:",
+    "plus:",
+    "cc:",
+    "photoshop:Credit",
+    "photoshop:AuthorsPosition",
+};
+
+void erase_all(Bytes& xmp, std::span<const Properties> kinds) {
   std::string xml(text_of(xmp));
   for (const Properties& properties : kinds) erase(xml, properties);
   if (xml.size() < xmp.size()) xmp.assign(xml.begin(), xml.end());
@@ -113,12 +122,58 @@ void erase_all(Metadata::Bytes& xmp, std::span<const Properties> kinds) {
 
 }  // namespace
 
-void erase_parts(Metadata::Bytes& xmp) {
+void erase_parts(Bytes& xmp) {
   erase_all(xmp, kOfParts);
 }
 
-void erase_places(Metadata::Bytes& xmp) {
+void erase_places(Bytes& xmp) {
   erase_all(xmp, kOfPlaces);
+}
+
+void erase_first(std::string& xml, std::string_view name) {
+  const std::size_t at = xml.find(name);
+  if (at == 0 || at == xml.npos) return;
+  const bool is_element = xml[at - 1] == '<';
+  const std::size_t end = is_element ? end_of_element(xml, at) : end_of_attribute(xml, at);
+  if (end != xml.npos) xml.erase(at - is_element, end - (at - is_element));
+}
+
+std::string packet_of(const std::string& description) {
+  return "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
+         "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">"
+         "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
+         "<rdf:Description rdf:about=\"\" " +
+         description + "</rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>";
+}
+
+Bytes rights_in_xmp(const Bytes& xmp) {
+  std::string xml(text_of(xmp)), attributes, elements;
+  for (const std::string_view name : kOfRights) {
+    for (std::size_t at = xml.find(name); at != xml.npos; at = xml.find(name, at)) {
+      const char before = at > 0 ? xml[at - 1] : '\0';
+      const bool is_element = before == '<', is_attribute = kBlank.find(before) != kBlank.npos;
+      const std::size_t end = is_element     ? end_of_element(xml, at)
+                              : is_attribute ? end_of_attribute(xml, at)
+                                             : xml.npos;
+      if (end == xml.npos) {
+        at += name.size();
+        continue;
+      }
+      at -= is_element;
+      std::string& to = is_element ? elements : attributes;
+      to += (is_element ? "" : " ") + xml.substr(at, end - at);
+      xml.erase(at, end - at);
+    }
+  }
+  if (attributes.empty() && elements.empty()) return {};
+  const std::string packet = packet_of(
+      "xmlns:dc=\"http://purl.org/dc/elements/1.1/\""
+      " xmlns:xmpRights=\"http://ns.adobe.com/xap/1.0/rights/\""
+      " xmlns:plus=\"http://ns.useplus.org/ldf/xmp/1.0/\""
+      " xmlns:cc=\"http://creativecommons.org/ns#\""
+      " xmlns:photoshop=\"http://ns.adobe.com/photoshop/1.0/\"" +
+      attributes + ">" + elements + "</rdf:Description>");
+  return Bytes(packet.begin(), packet.end());
 }
 
 }  // namespace convfilt

@@ -1,7 +1,5 @@
 #include "src/run/batch.hpp"
 
-#include <cstdio>
-
 #include "src/base/atomic_file.hpp"
 #include "src/base/splitmix.hpp"
 
@@ -31,9 +29,8 @@ std::string settings_of(const Batch& batch, const std::string& (*gpu_codec_versi
   add(write.compression.value_or(-1));
   add(int(write.strip));
   if (batch.codec == CodecKind::gpu) text += "|gpu|" + gpu_codec_version();
-  char hash[17];
-  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
-  return batch.recipe.empty() ? hash : hash + (" " + batch.recipe);
+  const std::string hash = digits_of(stable_hash(text));
+  return batch.recipe.empty() ? hash : hash + " " + batch.recipe;
 }
 
 }  // namespace convfilt

@@ -1,4 +1,4 @@
-#include "src/run/batch_crew.hpp"
+#include "src/run/crew.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -97,4 +97,9 @@ class Crew {
   virtual void keep_to(const std::string& /*decoders*/) {}
 };
 
+/// The lanes of this machine for a batch, whose codec is chosen. `of_all_shards` is the number of
+/// pictures. Throws UsageError and DeviceError where the batch asks for GPUs and can have none. The
+/// batch must outlive the crew.
+std::unique_ptr<Crew> crew_for(const Batch& batch, std::size_t of_all_shards);
+
 }  // namespace convfilt

@@ -9,16 +9,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
-#include <set>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 
@@ -38,6 +36,11 @@ bool file_id(const std::string& path, FileId* id) {
   if (::stat(path.c_str(), &info) != 0) return false;
   *id = {info.st_dev, info.st_ino};
   return true;
+}
+
+/// Whether a real path is that of a folder, or lies in it.
+bool is_below(const fs::path& path, const fs::path& folder) {
+  return std::ranges::mismatch(folder, path).in1 == folder.end();
 }
 
 bool is_wanted(const std::string& name, const std::vector<std::string>& globs) {
@@ -136,9 +139,7 @@ class FolderWalk {
   bool stays_inside(const fs::path& link) const {
     std::error_code error;
     const fs::path target = fs::canonical(link, error);
-    if (error) return true;  // it leads nowhere, which reading it will say
-    return std::mismatch(real_root_.begin(), real_root_.end(), target.begin(), target.end())
-               .first == real_root_.end();
+    return error || is_below(target, real_root_);  // reading says if it leads nowhere
   }
 
   const Selection& selection_;
@@ -186,12 +187,6 @@ std::string name_of_listed(const std::string& path) {
                                                    : normal.string();
 }
 
-std::string replaced(std::string text, const std::string& word, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size())
-    text.replace(at, word.size(), by);
-  return text;
-}
-
 std::string result_of(const fs::path& name, std::optional<int> page, const Selection& selection) {
   if (selection.is_one) return selection.out;
   std::string extension = name.extension().string();
@@ -218,17 +213,17 @@ std::string result_of(const fs::path& name, std::optional<int> page, const Selec
 }
 
 void check_name(const std::string& pattern) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError("--name: " + in_quotes(pattern) + why);
+  };
   const std::string rest =
-      replaced(replaced(replaced(pattern, "{stem}", ""), "{ext}", ""), std::string(kPage), "");
+      replaced(replaced(replaced(pattern, "{stem}", ""), "{ext}", ""), kPage, "");
   if (rest.find_first_of("{}") != rest.npos)
-    throw UsageError("--name: " + in_quotes(pattern) +
-                     " may hold {stem}, {ext} and {page}, such as {stem}_blur{ext}");
+    refuse(" may hold {stem}, {ext} and {page}, such as {stem}_blur{ext}");
   if (pattern.find("{stem}") == pattern.npos)
-    throw UsageError("--name: " + in_quotes(pattern) +
-                     " gives all results one name; put {stem} into it");
+    refuse(" gives all results one name; put {stem} into it");
   if (pattern.find('/') != pattern.npos)
-    throw UsageError("--name: " + in_quotes(pattern) +
-                     " has a '/'; results mirror the folders of their inputs");
+    refuse(" has a '/'; results mirror the folders of their inputs");
 }
 
 /// Whether journals and temporary files have such names; some file systems take capitals for small
@@ -368,9 +363,7 @@ bool lies_in(const std::string& path, const std::string& folder) {
   const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
   if (error) return false;
   const fs::path real_folder = fs::weakly_canonical(fs::absolute(folder), error);
-  return !error &&
-         std::mismatch(real_folder.begin(), real_folder.end(), real.begin(), real.end()).first ==
-             real_folder.end();
+  return !error && is_below(real, real_folder);
 }
 
 JobList list_jobs(const Selection& selection, const std::set<std::string>& results,

@@ -9,17 +9,14 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
-#include <memory>
+#include <fstream>
 #include <numeric>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 
@@ -33,13 +30,10 @@ constexpr std::string_view kTitle = "convfilt-journal-2";
 std::string escaped(std::string_view text) {
   std::string line;
   for (const char c : text) {
-    if (c > ' ' && c < 0x7f && c != '%') {
+    if (c > ' ' && c < 0x7f && c != '%')
       line += c;
-      continue;
-    }
-    char code[4];
-    std::snprintf(code, sizeof code, "%%%02x", static_cast<unsigned char>(c));
-    line += code;
+    else
+      line += with_format("%%%02x", static_cast<unsigned char>(c));
   }
   return line.empty() ? "%" : line;
 }
@@ -59,20 +53,15 @@ std::string unescaped(std::string_view line) {
   return text;
 }
 
-std::string hex(std::uint64_t number) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-  return text;
-}
-
 std::string with_hash(const std::string& text) {
-  return text + " " + hex(stable_hash(text)) + "\n";
+  return text + " " + digits_of(stable_hash(text)) + "\n";
 }
 
 /// The fields of a line whose hash is right; else none.
 std::vector<std::string> fields_of(std::string_view line) {
   const std::size_t end = line.rfind(' ');
-  if (end == line.npos || line.substr(end + 1) != hex(stable_hash(line.substr(0, end)))) return {};
+  if (end == line.npos || line.substr(end + 1) != digits_of(stable_hash(line.substr(0, end))))
+    return {};
   std::vector<std::string> fields;
   for (std::string_view rest = line.substr(0, end); !rest.empty();) {
     const std::size_t blank = std::min(rest.find(' '), rest.size());
@@ -82,10 +71,11 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-template <class Number>
-bool number_in(const std::string& text, Number* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
+/// The stamp in two fields from this one on.
+std::optional<FileStamp> stamp_in(const std::string* field) {
+  const auto size = number_of_word<std::uint64_t>(field[0]);
+  const auto modified = number_of_word<std::int64_t>(field[1]);
+  return size && modified ? std::optional(FileStamp{*size, *modified}) : std::nullopt;
 }
 
 std::string with_stamp(const FileStamp& stamp) {
@@ -107,15 +97,12 @@ std::string renamed_line(const std::string& result, const FileStamp& stamp) {
   return "renamed " + with_stamp(stamp) + escaped(result);
 }
 
-std::string title_line(const Shard& shard, const std::string& settings) {
-  return with_hash(std::string(kTitle) + " " + std::to_string(shard.index) + " " +
-                   std::to_string(shard.count) + " " + escaped(settings));
-}
-
 bool read_title(const std::vector<std::string>& fields, JournalContents& contents) {
   if (fields.size() != 4 || fields[0] != kTitle) return false;
+  const auto index = number_of_word<int>(fields[1]), count = number_of_word<int>(fields[2]);
   contents.settings = fields[3];
-  return number_in(fields[1], &contents.shard.index) && number_in(fields[2], &contents.shard.count);
+  contents.shard = {index.value_or(0), count.value_or(0)};
+  return index && count;
 }
 
 bool read_entry(const std::vector<std::string>& fields, JournalContents& contents,
@@ -125,20 +112,18 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
   if (kind == "plan" && fields.size() == 2) {
     contents.pictures[fields[1]].is_planned = true;
   } else if ((kind == "done" || kind == "kept") && fields.size() == 7) {
-    FileStamp in, out;
-    if (!number_in(fields[1], &in.size) || !number_in(fields[2], &in.modified) ||
-        !number_in(fields[3], &out.size) || !number_in(fields[4], &out.modified))
-      return false;
+    const auto in = stamp_in(&fields[1]), out = stamp_in(&fields[3]);
+    if (!in || !out) return false;
     const std::string &name = fields[5], &result = fields[6];
     const bool is_renamed = result != name;
-    if (kind == "done" && is_renamed) contents.renamed[result] = out;
+    if (kind == "done" && is_renamed) contents.renamed[result] = *out;
     Record& record = contents.pictures[name];
     record = {kind == "done" ? RecordState::done : RecordState::kept, record.is_planned,
-              is_renamed ? result : "", in, out};
+              is_renamed ? result : "", *in, *out};
   } else if (kind == "renamed" && fields.size() == 4) {
-    FileStamp stamp;
-    if (!number_in(fields[1], &stamp.size) || !number_in(fields[2], &stamp.modified)) return false;
-    contents.renamed[fields[3]] = stamp;
+    const auto stamp = stamp_in(&fields[1]);
+    if (!stamp) return false;
+    contents.renamed[fields[3]] = *stamp;
   } else if (kind == "failed" && fields.size() == 3) {
     Record& record = contents.pictures[fields[1]];
     record = {RecordState::failed, record.is_planned, fields[2]};
@@ -194,38 +179,28 @@ void lock(int file, int how, const std::string& path) {
 class Lines {
  public:
   /// Throws IoError.
-  explicit Lines(const std::string& path)
-      : path_(path), descriptor_(open_journal(path, O_RDONLY)), file_(nullptr, &std::fclose) {
-    if (descriptor_ >= 0) file_.reset(::fdopen(descriptor_, "rb"));
+  explicit Lines(const std::string& path) : path_(path) {
+    const Descriptor file(open_journal(path, O_RDONLY));
+    if (file.get() >= 0) file_.open(path, std::ios::binary);
   }
-  ~Lines() { std::free(line_); }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
 
-  bool is_there() const { return file_ != nullptr; }
+  bool is_there() const { return file_.is_open(); }
 
   /// The next line, without its newline. Throws IoError.
   bool next(std::string_view& line) {
-    const ssize_t length = file_ ? ::getline(&line_, &room_, file_.get()) : -1;
-    if (file_ && std::ferror(file_.get()))
-      fail(path_, "cannot be read: " + std::string(std::strerror(errno)));
-    if (length < 0) return false;
-    line = {line_, std::size_t(length)};
-    is_whole_ = line.ends_with('\n');
-    if (is_whole_) line.remove_suffix(1);
-    return true;
+    const bool is_read = !std::getline(file_, line_).fail();
+    if (file_.bad()) fail(path_, "cannot be read: " + std::string(std::strerror(errno)));
+    line = line_;
+    return is_read;
   }
 
   /// Whether the latest line ended with a newline.
-  bool is_whole() const { return is_whole_; }
+  bool is_whole() const { return !file_.eof(); }
 
  private:
   const std::string path_;
-  const int descriptor_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  char* line_ = nullptr;
-  std::size_t room_ = 0;
-  bool is_whole_ = false;
+  std::ifstream file_;
+  std::string line_;
 };
 
 /// Entries of a journal that is about to be begun anew: the pictures that were done by the same
@@ -354,7 +329,7 @@ JournalContents read_journal(const std::string& path, bool title_alone) {
   std::string end_hash;
   while (lines.next(line))
     if (!read_entry(fields_of(line), contents, end_hash)) ++contents.bad_lines;
-  contents.has_changed = contents.has_ended && end_hash != hex(contents.hash());
+  contents.has_changed = contents.has_ended && end_hash != digits_of(contents.hash());
   return contents;
 }
 
@@ -378,56 +353,38 @@ std::uint64_t JournalContents::hash() const {
 Journal::Journal(const std::string& folder, const Shard& shard, const std::string& settings,
                  bool resumes)
     : path_(path_of(folder, shard)) {
-  try {
-    begin(folder, shard, settings, resumes);
-  } catch (...) {
-    close();
-    throw;
-  }
-}
-
-void Journal::begin(const std::string& folder, const Shard& shard, const std::string& settings,
-                    bool resumes) {
   if (shard.count > 1) {
     const std::string joined = path_of(folder, {});
     // A lock needs no right to write: another user may own the file.
-    joined_ = open_journal(joined, O_RDONLY | O_NOFOLLOW);
-    if (joined_ < 0) joined_ = open_journal(joined, O_RDONLY | O_CREAT | O_NOFOLLOW);
-    lock(joined_, LOCK_SH, joined);
+    joined_.reset(open_journal(joined, O_RDONLY | O_NOFOLLOW));
+    if (joined_.get() < 0) joined_.reset(open_journal(joined, O_RDONLY | O_CREAT | O_NOFOLLOW));
+    lock(joined_.get(), LOCK_SH, joined);
   }
-  file_ = open_journal(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
-  lock(file_, LOCK_EX, path_);
+  file_.reset(open_journal(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW));
+  lock(file_.get(), LOCK_EX, path_);
   struct stat info {};
   const std::string earlier = resumes ? journal_to_resume(folder, shard) : "";
   is_new_ = earlier != path_;
-  if (!is_new_ && ::fstat(file_, &info) == 0) {
+  if (!is_new_ && ::fstat(file_.get(), &info) == 0) {
     before_ = read_journal_to_resume(folder, shard, path_, settings);
     // A line that a crash has cut would spoil the next one, too.
     char last = '\n';
-    if (::pread(file_, &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
+    if (::pread(file_.get(), &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
     return;
   }
   before_ = earlier.empty() ? done_before(path_, settings)
                             : read_journal_to_resume(folder, shard, earlier, settings);
-  if (::ftruncate(file_, 0) != 0)
+  if (::ftruncate(file_.get(), 0) != 0)
     fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
   before_.shard = shard;
   before_.settings = settings;
   for (auto& [name, record] : before_.pictures) record.is_planned = false;
-  add(title_line(shard, settings));
+  add(with_hash(std::string(kTitle) + " " + std::to_string(shard.index) + " " +
+                std::to_string(shard.count) + " " + escaped(settings)));
   if (earlier.empty())
     for (const auto& [result, stamp] : before_.renamed)
       if (is_there(folder, result, stamp)) renamed(result, stamp);
   if (!before_.decoders.empty()) decoders(before_.decoders);
-}
-
-Journal::~Journal() {
-  close();
-}
-
-void Journal::close() {
-  for (const int file : {file_, joined_})
-    if (file >= 0) ::close(file);
 }
 
 void Journal::add(const std::string& text) {
@@ -435,7 +392,7 @@ void Journal::add(const std::string& text) {
   const std::string whole = (is_cut_ ? "\n" : "") + text;
   std::string_view rest = whole;
   while (!rest.empty()) {
-    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    const ssize_t written = ::write(file_.get(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
     rest.remove_prefix(std::size_t(written));
@@ -475,7 +432,7 @@ void Journal::decoders(const std::string& kind) {
 
 void Journal::end() {
   before_ = {};
-  add(with_hash("end " + hex(read_journal(path_).hash())));
+  add(with_hash("end " + digits_of(read_journal(path_).hash())));
 }
 
 }  // namespace convfilt

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "src/base/atomic_file.hpp"
+#include "src/base/descriptor.hpp"
 #include "src/run/shard.hpp"
 
 namespace convfilt {
@@ -109,9 +110,6 @@ class Journal {
   /// results. Throws IoError, also where another run is under way in the folder, unless both are
   /// different shards.
   Journal(const std::string& folder, const Shard& shard, const std::string& settings, bool resumes);
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   /// The work of earlier runs by the same settings. Where this one does not resume, the file begins
   /// anew and nothing is planned in it, but their work is still here, unless GPUs' decoders took
@@ -134,14 +132,11 @@ class Journal {
   void end();
 
  private:
-  void begin(const std::string& folder, const Shard& shard, const std::string& settings,
-             bool resumes);
-  void close();
   void add(const std::string& text);
 
   std::string path_;
-  int file_ = -1;
-  int joined_ = -1;  ///< of a shard: locked, so that no run without shards begins meanwhile
+  Descriptor file_;
+  Descriptor joined_;  ///< of a shard: locked, so that no run without shards begins meanwhile
   std::mutex mutex_;
   bool is_new_ = true;
   bool is_cut_ = false;  ///< whether the latest line was written in part

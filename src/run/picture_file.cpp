@@ -66,45 +66,31 @@ void for_writers_rows(BandView<const std::byte> all, int first, int step, Body b
   }
 }
 
+/// Where bands come from and go to.
+struct Ends {
+  const Work* work = nullptr;  ///< filters them; null where `image` is filtered
+  PictureReader* reader = nullptr;
+  const Image* image = nullptr;     ///< a picture in memory in place of the reader
+  Image* result = nullptr;          ///< takes the result in memory
+  PictureWriter* writer = nullptr;  ///< takes it else
+};
+
 /// Takes a picture to a file, in bands: each is read, then filtered and encoded on any core, then
 /// written in its turn. Each of these takes its own time.
 class Bands {
  public:
-  /// Through a filter, from a reader, or from a picture in memory if `image` is one.
-  Bands(const Passage& passage, PictureWriter& writer, Busy& busy, const Work& work,
-        PictureReader& reader, const Image* image)
-      : passage_(passage),
-        writer_(&writer),
-        busy_(busy),
-        work_(&work),
-        reader_(&reader),
-        image_(image),
-        height_(work.out.height),
-        step_(band_rows(work, writer.rows_at_a_time(), kBandBytes)) {
-    if (!image) cutter_.emplace(work);
-  }
-
-  /// Through a filter into a picture in memory.
-  Bands(const Passage& passage, Busy& busy, const Work& work, PictureReader& reader, Image& result)
+  Bands(const Passage& passage, Busy& busy, const Ends& ends)
       : passage_(passage),
         busy_(busy),
-        work_(&work),
-        reader_(&reader),
-        result_(&result),
-        cutter_(work),
-        height_(work.out.height),
-        step_(band_rows(work, 1, kBandBytes)) {}
-
-  /// From a picture in memory that is filtered.
-  Bands(const Passage& passage, PictureWriter& writer, Busy& busy, const Image& result)
-      : passage_(passage),
-        writer_(&writer),
-        busy_(busy),
-        image_(&result),
-        height_(result.height()) {
-    const int least = writer.rows_at_a_time();
-    const int rows = std::max(least, int(kBandBytes / result.row_bytes()) / least * least);
-    step_ = std::min(rows, height_);
+        ends_(ends),
+        height_(ends.work ? ends.work->out.height : ends.image->height()) {
+    const int least = ends.writer ? ends.writer->rows_at_a_time() : 1;
+    if (ends.work)
+      step_ = band_rows(*ends.work, least, kBandBytes);
+    else
+      step_ = std::min(std::max(least, int(kBandBytes / ends.image->row_bytes()) / least * least),
+                       height_);
+    if (!ends.image) cutter_.emplace(*ends.work);
   }
 
   /// Gives the number of bands.
@@ -148,55 +134,53 @@ class Bands {
     auto band = std::make_shared<Band>();
     band->first = next_ * step_;
     band->rows = ++next_ == bands_ ? height_ - band->first : step_;
-    if (!work_) return band;
+    if (!ends_.work) return band;
     const Stopwatch watch(busy_.decode);
-    if (image_)
-      band->in.rows = image_->part(0, 0, image_->width(), image_->height());
+    if (ends_.image)
+      band->in.rows = ends_.image->part(0, 0, ends_.image->width(), ends_.image->height());
     else
       band->in = cutter_->next(band->first, band->rows,
-                               [&](PictureView<std::byte> rows) { reader_->read(rows); });
+                               [&](PictureView<std::byte> rows) { ends_.reader->read(rows); });
     return band;
   }
 
   /// Filters the band, unless that was done, and encodes it.
   BandPtr filter(BandPtr band) {
-    if (work_) {
+    if (ends_.work) {
       const Stopwatch watch(busy_.filter);
-      const Shape& out = work_->out;
-      if (!result_) band->out = Image(out.width, band->rows, out.channels, out.depth);
+      const Shape& out = ends_.work->out;
+      if (!ends_.result) band->out = Image(out.width, band->rows, out.channels, out.depth);
       const BandView<std::byte> rows =
-          result_ ? rows_of(BandView(result_->view()), band->first, band->rows)
-                  : BandView(band->out.view(), band->first);
+          ends_.result ? rows_of(BandView(ends_.result->view()), band->first, band->rows)
+                       : BandView(band->out.view(), band->first);
       std::unique_ptr<Worker>& worker = workers_.local();
-      if (!worker) worker = work_->make_worker();
+      if (!worker) worker = ends_.work->make_worker();
       worker->push(band->in.view(), rows);
       band->in = {};
       band->result = rows;
     } else {
-      band->result = rows_of(BandView(image_->view()), band->first, band->rows);
+      band->result = rows_of(BandView(ends_.image->view()), band->first, band->rows);
     }
-    if (!writer_) return band;
+    if (!ends_.writer) return band;
     const Stopwatch watch(busy_.encode);
-    for_writers_rows(band->result, band->first, writer_->rows_at_a_time(),
-                     [&](auto rows, int y) { band->encoded.push_back(writer_->prepare(rows, y)); });
+    for_writers_rows(
+        band->result, band->first, ends_.writer->rows_at_a_time(),
+        [&](auto rows, int y) { band->encoded.push_back(ends_.writer->prepare(rows, y)); });
     return band;
   }
 
   void write(const BandPtr& band) {
-    if (!writer_) return;
+    if (!ends_.writer) return;
     const Stopwatch watch(busy_.encode);
     std::size_t i = 0;
-    for_writers_rows(band->result, band->first, writer_->rows_at_a_time(),
-                     [&](auto rows, int) { writer_->write(rows, std::move(band->encoded[i++])); });
+    for_writers_rows(
+        band->result, band->first, ends_.writer->rows_at_a_time(),
+        [&](auto rows, int) { ends_.writer->write(rows, std::move(band->encoded[i++])); });
   }
 
   const Passage& passage_;
-  PictureWriter* writer_ = nullptr;  ///< null where `result_` takes the result
   Busy& busy_;
-  const Work* work_ = nullptr;  ///< null where `image_` is the result
-  PictureReader* reader_ = nullptr;
-  const Image* image_ = nullptr;
-  Image* result_ = nullptr;
+  const Ends ends_;
   std::optional<BandCutter> cutter_;
   tbb::enumerable_thread_specific<std::unique_ptr<Worker>> workers_;
   int height_, step_ = 0;  ///< rows of the output, and of its bands
@@ -233,47 +217,45 @@ Header output_header(const PictureReader& reader, const Work& work, const WriteO
                      std::vector<std::string>& warnings) {
   Header header = reader.header();
   const Shape in_shape = upright_shape(header);
+  const auto warn = [&](const std::string& text) {
+    warn_once(warnings, shown_input(in) + ": " + text);
+  };
   if (!header.metadata.paths.empty() && options.strip == Strip::none &&
       (header.orientation != 1 || in_shape.width != work.out.width ||
        in_shape.height != work.out.height)) {
     header.metadata.paths.clear();
-    warn_once(warnings, shown_input(in) +
-                            ": its clipping paths fit its own size and orientation alone, and are "
-                            "left out");
+    warn("its clipping paths fit its own size and orientation alone, and are left out");
   }
-  Metadata::Bytes& exif = header.metadata.exif;
+  Bytes& exif = header.metadata.exif;
   const std::string nodata = quoted_name(nodata_of(exif));
   const auto lacking = sample_without_data(header.metadata, header.depth);
   if (lacking && !work.knows_nodata)
-    warn_once(warnings, shown_input(in) + ": samples that stand for no data (" + nodata +
-                            ") are filtered like any other; --nodata=auto leaves them out");
+    warn("samples that stand for no data (" + nodata +
+         ") are filtered like any other; --nodata=auto leaves them out");
   const bool has_other_samples =
       work.out.depth != header.depth || !(filter.keeps_lightness() || work.knows_nodata);
   if (lacking && has_other_samples && options.strip == Strip::none) {
-    exif = without_nodata(exif);
-    warn_once(warnings, shown_input(in) + ": its value for no data (" + nodata +
-                            ") means no sample of the result, and is left out");
+    exif = without_tags(exif, kNodataTag);
+    warn("its value for no data (" + nodata + ") means no sample of the result, and is left out");
   } else if (lacking && header.metadata.stored != Metadata::Stored{}) {
     exif = with_nodata(exif, float(*lacking));
   }
-  if (tells_place(exif) && options.strip == Strip::none) {
+  if (has_tags(exif, kPlaceTags) && options.strip == Strip::none) {
     if (header.orientation == 1) {
       exif = with_moved_place(exif, work.offset_x, work.offset_y);
     } else {
-      exif = without_place(exif);
-      warn_once(warnings, shown_input(in) +
-                              ": its place on earth is that of the picture before it "
-                              "is turned, and is left out");
+      exif = without_tags(exif, kPlaceTags);
+      warn("its place on earth is that of the picture before it is turned, and is left out");
     }
   }
   const bool is_same = in_shape.width == work.out.width && in_shape.height == work.out.height &&
                        in_shape.channels == work.out.channels &&
                        (header.pages == 1 || reader.takes_all());
   if (!is_same && options.strip == Strip::none && describes_stack(exif)) {
-    exif = without_description(exif);
-    warn_once(warnings, shown_input(in) +
-                            ": its ImageDescription tells another number or shape of pictures than "
-                            "the result has, and is left out");
+    exif = without_tags(exif, kDescriptionTag);
+    warn(
+        "its ImageDescription tells another number or shape of pictures than the result has, and "
+        "is left out");
   }
   if (!reader.takes_all()) {
     header.pages = 1;
@@ -409,7 +391,9 @@ std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReade
   }
   if (work->is_whole()) {
     Image out(work->out.width, work->out.height, work->out.channels, work->out.depth);
-    if (by_rows) report.bands += Bands(passage, busy, *work->in_bands(), reader, out).run();
+    if (by_rows)
+      report.bands +=
+          Bands(passage, busy, {.work = work->in_bands(), .reader = &reader, .result = &out}).run();
     {
       const Stopwatch watch(busy.filter);
       if (by_rows)
@@ -418,9 +402,14 @@ std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReade
         work->make_worker()->push(std::as_const(image).view(), out.view());
     }
     image = {};
-    Bands(passage, *writer, busy, out).run();
+    Bands(passage, busy, {.image = &out, .writer = writer.get()}).run();
   } else {
-    report.bands += Bands(passage, *writer, busy, *work, reader, by_rows ? nullptr : &image).run();
+    report.bands += Bands(passage, busy,
+                          {.work = work.get(),
+                           .reader = &reader,
+                           .image = by_rows ? nullptr : &image,
+                           .writer = writer.get()})
+                        .run();
   }
   work->finish();
   if (!work->note.empty()) warn_once(report.warnings, passage.job.in + ": " + work->note);

@@ -1,20 +1,13 @@
 #include "src/run/report.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "src/base/suggest.hpp"
 #include "src/picture/formats.hpp"
 
 namespace convfilt {
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 constexpr double kMega = 1e6;
 
@@ -31,7 +24,7 @@ std::string percent_encoded(const std::string& name) {
   std::string text;
   for (const char c : name)
     text += c > ' ' && c < 0x7f && c != '%' ? std::string(1, c)
-                                            : format("%%%02X", static_cast<unsigned char>(c));
+                                            : with_format("%%%02X", static_cast<unsigned char>(c));
   return text;
 }
 
@@ -55,22 +48,17 @@ std::string line_of(const Json& json) {
 /// Percents of `all_ms`.
 std::string shares(const char* pattern, const StageTimes& ms, double all_ms) {
   const double all = std::max(all_ms, 1e-6) / 100;
-  return format(pattern, ms.decode / all, ms.filter / all, ms.encode / all,
-                std::max(0.0, 100 - ms.all() / all));
+  return with_format(pattern, ms.decode / all, ms.filter / all, ms.encode / all,
+                     std::max(0.0, 100 - ms.all() / all));
 }
 
 std::string shown_ms(double milliseconds) {
-  return format("%.1f ms", milliseconds);
+  return with_format("%.1f ms", milliseconds);
 }
 
 const char* status_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::filtered: return "done";
-    case Outcome::skipped: return "skipped";
-    case Outcome::failed: return "failed";
-    case Outcome::not_begun: break;
-  }
-  return "not begun";
+  constexpr const char* kNames[] = {"done", "skipped", "failed", "not begun"};
+  return kNames[int(outcome)];
 }
 
 }  // namespace
@@ -122,12 +110,12 @@ std::string json_line(const PictureOutcome& outcome, const std::string& recipe) 
 
 std::string summary_of(const RunTotals& totals) {
   const double seconds = std::max(totals.all_ms / 1000, 1e-6);
-  std::string text = plural(totals.filtered, "picture") + " in " + format("%.2f s", seconds);
+  std::string text = plural(totals.filtered, "picture") + " in " + with_format("%.2f s", seconds);
   if (totals.filtered > 0)
-    text += format(" (%.1f/s, %.1f Mpx/s, %.1f MB/s in, %.1f MB/s out)",
-                   double(totals.filtered) / seconds, double(totals.pixels) / kMega / seconds,
-                   double(totals.bytes_read) / kMega / seconds,
-                   double(totals.bytes_written) / kMega / seconds);
+    text += with_format(" (%.1f/s, %.1f Mpx/s, %.1f MB/s in, %.1f MB/s out)",
+                        double(totals.filtered) / seconds, double(totals.pixels) / kMega / seconds,
+                        double(totals.bytes_read) / kMega / seconds,
+                        double(totals.bytes_written) / kMega / seconds);
   if (totals.through_gpu > 0)
     text += ", " + std::to_string(totals.through_gpu) + " by nvImageCodec on the GPU";
   else if (totals.filtered > 0)
@@ -221,10 +209,10 @@ std::string progress_text(std::int64_t ended, std::int64_t pictures, std::int64_
   if (filtered == 0 || seconds <= 0) return text;
   const double rate = double(filtered) / seconds;
   const std::int64_t left = std::int64_t(double(pictures - ended) / rate + 0.5);
-  text += format("  %.1f/s  %.1f MB/s", rate, double(bytes) / kMega / seconds);
-  text += left < 3600 ? format("  %d:%02d left", int(left / 60), int(left % 60))
-                      : format("  %lld:%02d:%02d left", static_cast<long long>(left / 3600),
-                               int(left / 60 % 60), int(left % 60));
+  text += with_format("  %.1f/s  %.1f MB/s", rate, double(bytes) / kMega / seconds);
+  text += left < 3600 ? with_format("  %d:%02d left", int(left / 60), int(left % 60))
+                      : with_format("  %lld:%02d:%02d left", static_cast<long long>(left / 3600),
+                                    int(left / 60 % 60), int(left % 60));
   return text;
 }
 

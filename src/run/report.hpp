@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "src/base/suggest.hpp"
 #include "src/base/terminal.hpp"
 #include "src/run/run.hpp"
 

@@ -1,11 +1,11 @@
 #include "src/run/shard.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 
@@ -50,13 +50,6 @@ constexpr Launcher kRanks[] = {
     {"Slurm's step", "SLURM_PROCID", nullptr, 0, nullptr, nullptr, "SLURM_STEP_NUM_TASKS"},
 };
 
-std::optional<int> number(std::string_view word) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
 [[noreturn]] void fail(const std::string& why) {
   throw UsageError("--shard: " + why);
 }
@@ -72,7 +65,7 @@ Shard checked(int index, int count, const std::string& whose) {
 /// of arrays ("undefined").
 std::optional<int> number_of(const char* variable, const Environment& environment) {
   const char* text = variable ? environment(variable) : nullptr;
-  return text ? number(text) : std::nullopt;
+  return text ? number_of_word<int>(text) : std::nullopt;
 }
 
 bool is_here(const Launcher& launcher, const Environment& environment) {
@@ -121,9 +114,10 @@ Shard shard_in(const std::string& word, const Environment& environment) {
   const std::size_t slash = word.find('/');
   const std::string_view before = std::string_view(word).substr(0, slash);
   const std::optional<int> count =
-      slash == word.npos ? std::nullopt : number(std::string_view(word).substr(slash + 1));
+      slash == word.npos ? std::nullopt
+                         : number_of_word<int>(std::string_view(word).substr(slash + 1));
   if (before != "auto") {
-    const std::optional<int> index = number(before);
+    const std::optional<int> index = number_of_word<int>(before);
     if (!index || !count)
       fail(in_quotes(word) + " is neither I/N, such as 2/8, nor auto, nor auto/N; N is 1 to " +
            std::to_string(kMostShards));

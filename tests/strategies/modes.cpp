@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/base/settings.hpp"
+#include "src/base/words.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
 

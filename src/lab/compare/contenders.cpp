@@ -1,4 +1,5 @@
 #include "src/lab/compare/contenders.hpp"
+#include "src/base/words.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +9,6 @@
 #include "kernels/contract/dispatch.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/settings.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 #include "src/base/suggest.hpp"

@@ -1,4 +1,4 @@
-/// The canvas of an animation: its frames are laid on it one after the other.
+/// Animations: their frames are laid on a canvas one after the other.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "src/picture/codecs/parts.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
@@ -91,6 +92,47 @@ class Canvas {
 
   Image image_, before_;
   FramePlace last_;
+};
+
+/// Lays frame after frame of an animation, from the one that is read first on.
+class AnimationReader : public WholeReader {
+ public:
+  bool next() override {
+    if (!find_frame()) return false;
+    header_.bytes_behind -= bytes_of(header_);
+    begin_again();
+    return true;
+  }
+
+ protected:
+  using WholeReader::WholeReader;
+
+  /// Call it when the header is complete. Throws IoError.
+  void begin_animation() {
+    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
+    skipped_ = context_.first_page(header_.pages);
+    context_.check_memory(std::uint64_t(held_bytes()));
+  }
+
+  /// Goes on to the next frame, and puts its time into the header; false where there is none.
+  virtual bool find_frame() = 0;
+
+  /// Decodes the frame, and lays it on the canvas.
+  virtual void lay_frame() = 0;
+
+  void decode() override {
+    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, header_.depth);
+    lay_frame();
+    for (; skipped_ > 0; --skipped_)
+      if (next()) lay_frame();
+  }
+
+  void copy_row(int y, std::byte* to) const override { canvas_.copy_row(y, header_.channels, to); }
+
+  Canvas canvas_;
+
+ private:
+  int skipped_ = 0;  ///< frames before the one that is read first
 };
 
 }  // namespace convfilt

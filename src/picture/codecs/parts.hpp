@@ -5,8 +5,6 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -35,6 +33,13 @@ class FirstPictureReader : public RowReader {
   FirstPictureReader(ByteSource& source, ReadContext& context, FormatId format)
       : source_(source), context_(context) {
     header_.format = format;
+  }
+
+  /// Throws IoError as ReadContext::check_size() does.
+  void set_size(std::int64_t width, std::int64_t height) {
+    context_.check_size(width, height);
+    header_.width = int(width);
+    header_.height = int(height);
   }
 
   /// Refuses a file of which nothing is left; says whether --on-damage=warn helps.
@@ -140,7 +145,7 @@ inline std::string bytes_follow(std::uint64_t count) {
 
 /// The EXIF block in a box of HEIC, AVIF or JPEG XL: a number before it says how many bytes to
 /// skip. Empty where there is none.
-inline std::span<const unsigned char> exif_in_box(std::span<const unsigned char> box) {
+inline ByteView exif_in_box(ByteView box) {
   const std::uint64_t skipped = box.size() < 4 ? 4 : 4 + big_endian(box, 0);
   return box.subspan(std::size_t(std::min<std::uint64_t>(skipped, box.size())));
 }

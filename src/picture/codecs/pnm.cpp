@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/codec.hpp"
@@ -68,16 +67,16 @@ class Scanner {
   }
 
   /// All comments up to here, a line each.
-  const Metadata::Bytes& comment() const { return comment_; }
+  const Bytes& comment() const { return comment_; }
 
  private:
   static constexpr std::size_t kMostComment = 1 << 16;
 
   ByteSource& source_;
-  std::vector<unsigned char> buffer_;
+  Bytes buffer_;
   std::uint64_t begin_;  ///< of the buffer, in the file
   std::size_t at_ = 0, filled_ = 0;
-  Metadata::Bytes comment_;
+  Bytes comment_;
 };
 
 enum class Coding { ascii_bits, ascii, bits, bytes, words, floats };
@@ -195,12 +194,6 @@ class PnmReader : public FirstPictureReader {
     if (!is_number || !std::isspace(c))
       context_.fail("its header says no number for its " + what + "; write it anew");
     return value;
-  }
-
-  void set_size(std::int64_t width, std::int64_t height) {
-    context_.check_size(width, height);
-    header_.width = int(width);
-    header_.height = int(height);
   }
 
   void set_largest(std::int64_t largest) {
@@ -516,7 +509,7 @@ class PnmWriter : public RowWriter {
 
   static std::string comment_lines(const Header& header) {
     std::string lines;
-    for (const Metadata::Bytes& comment : header.metadata.comments) {
+    for (const Bytes& comment : header.metadata.comments) {
       lines += "# ";
       for (const unsigned char c : comment)
         lines += c == '\n' || c == '\r' ? "\n# " : std::string(1, char(c));
@@ -557,7 +550,7 @@ class PnmWriter : public RowWriter {
   bool from_below_;
   std::size_t row_bytes_;
   std::uint64_t data_at_ = 0;
-  std::vector<unsigned char> packed_;
+  Bytes packed_;
 };
 
 }  // namespace

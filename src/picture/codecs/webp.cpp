@@ -5,7 +5,6 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 #include <webp/encode.h>
-#include <webp/mux.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,12 +22,10 @@
 namespace convfilt {
 namespace {
 
-using Bytes = Metadata::Bytes;
-using View = std::span<const unsigned char>;
 using namespace std::string_view_literals;
 
 /// Why the container cannot be whole; empty when it may be.
-std::string damage_of(View file) {
+std::string damage_of(ByteView file) {
   constexpr std::size_t kHead = 8;
   if (file.size() < 12) return ends_early("within its header");
   const std::uint64_t whole = little_endian(file, 4) + kHead;
@@ -50,7 +47,7 @@ Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
 /// Reads bits of even odds, as the head of a VP8 frame has them (RFC 6386, 7.3).
 class HeadBits {
  public:
-  explicit HeadBits(View bytes) : bytes_(bytes) {}
+  explicit HeadBits(ByteView bytes) : bytes_(bytes) {}
 
   int number(int bits) {
     int value = 0;
@@ -79,7 +76,7 @@ class HeadBits {
     return is_one;
   }
 
-  View bytes_;
+  ByteView bytes_;
   std::size_t next_ = 0;
   unsigned held_ = 0, range_ = 255;
   int filled_ = 0;
@@ -87,7 +84,7 @@ class HeadBits {
 
 /// The quality for which libwebp takes the mean of the frame's quantisers; nothing for a lossless
 /// picture. It is off by some where libwebp spread the quantisers over segments.
-std::optional<int> quality_of(View riff, std::size_t at = 12) {
+std::optional<int> quality_of(ByteView riff, std::size_t at = 12) {
   // Chunks from `at` on: a name, a size, data of an even length.
   while (at + 8 <= riff.size() && !starts_with(riff.subspan(at), "VP8 "))
     at += 8 + (little_endian(riff, at + 4) + 1) / 2 * 2;
@@ -117,18 +114,16 @@ std::optional<int> quality_of(View riff, std::size_t at = 12) {
   return int(std::lround(100 * (linear < 0.5 ? linear * 1.5 : (linear + 1) / 2)));
 }
 
-class WebpReader : public WholeReader {
+class WebpReader : public AnimationReader {
  public:
   WebpReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source, context, FormatId::webp), file_(context.whole(source)) {
+      : AnimationReader(source, context, FormatId::webp), file_(context.whole(source)) {
     damage_ = damage_of(file_);
     WebPBitstreamFeatures features;
     const VP8StatusCode status = WebPGetFeatures(file_.data(), file_.size(), &features);
     if (status != VP8_STATUS_OK) give_up(damage_.empty() ? "its header is damaged" : damage_);
-    context.check_size(features.width, features.height);
+    set_size(features.width, features.height);
     if (!damage_.empty()) context.damaged(damage_);
-    header_.width = features.width;
-    header_.height = features.height;
     header_.channels = features.has_alpha ? 4 : 3;
     constexpr int kLossy = 1;
     if (features.format == kLossy) header_.quality = quality_of(file_);
@@ -138,13 +133,6 @@ class WebpReader : public WholeReader {
 
   std::int64_t held_bytes() const override {
     return WholeReader::held_bytes() + (demuxer_ ? bytes_of(header_) : 0);
-  }
-
-  bool next() override {
-    if (!begin_frame(number_ + 1)) return false;
-    header_.bytes_behind -= bytes_of(header_);
-    begin_again();
-    return true;
   }
 
  private:
@@ -168,11 +156,10 @@ class WebpReader : public WholeReader {
     if (!begin_frame(1))
       context_.fail("nothing of this WebP can be read: its first frame is not there");
     header_.quality = quality_of(bitstream_, 0);
-    if (!reads_frames(context_.options())) return;
-    first_ = context_.first_page(header_.pages);
-    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
-    context_.check_memory(std::uint64_t(held_bytes()));
+    if (reads_frames(context_.options())) begin_animation();
   }
+
+  bool find_frame() override { return begin_frame(number_ + 1); }
 
   /// Frames count from 1. One may cover a part of the picture.
   bool begin_frame(int number) {
@@ -209,7 +196,7 @@ class WebpReader : public WholeReader {
     if (canvas_.empty())
       std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
     else
-      canvas_.copy_row(y, header_.channels, to);
+      AnimationReader::copy_row(y, to);
   }
 
   void decode() override {
@@ -218,13 +205,10 @@ class WebpReader : public WholeReader {
       return decode_into(header_.width, header_.height);
     }
     check_canvas(context_, header_, place_.width, place_.height);
-    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, Depth::u8);
-    lay_frame();
-    for (; first_ > 0; --first_)
-      if (next()) lay_frame();
+    AnimationReader::decode();
   }
 
-  void lay_frame() {
+  void lay_frame() override {
     if (place_.x < 0 || place_.y < 0 || place_.width < 1 || place_.height < 1 ||
         place_.x + place_.width > header_.width || place_.y + place_.height > header_.height)
       return context_.damaged(data_damaged("a frame lies outside the picture"));
@@ -258,14 +242,12 @@ class WebpReader : public WholeReader {
 
   using Demuxer = std::unique_ptr<WebPDemuxer, Destroy<WebPDemuxDelete>>;
 
-  View file_, bitstream_;
+  ByteView file_, bitstream_;
   Image image_;  ///< or a frame
   std::string damage_;
   Demuxer demuxer_;  ///< of an animation
-  Canvas canvas_;
   FramePlace place_;
   int number_ = 0;  ///< of the frame
-  int first_ = 0;   ///< frames before the one that is read first
 };
 
 class WebpWriter : public WholeWriter {
@@ -296,21 +278,26 @@ class WebpWriter : public WholeWriter {
  private:
   static constexpr std::size_t kHead = 12;  ///< "RIFF", the bytes that follow, "WEBP"
 
-  /// The container's beginning, whose length end_animation() sets.
-  void begin_animation() {
+  /// Its length is set by end_container().
+  void begin_container(bool has_alpha) {
     constexpr unsigned kAnimated = 2, kXmp = 4, kExif = 8, kAlpha = 16, kIcc = 32;
     const Metadata& metadata = header_.metadata;
     sink_.append(bytes_of("RIFF\0\0\0\0WEBP"sv));
-    Bytes extended, animation;
+    Bytes extended;
     append_number(extended,
-                  kAnimated | (metadata.xmp.empty() ? 0 : kXmp) |
-                      (metadata.exif.empty() ? 0 : kExif) | (header_.channels == 4 ? kAlpha : 0) |
+                  (frame_ ? kAnimated : 0) | (metadata.xmp.empty() ? 0 : kXmp) |
+                      (metadata.exif.empty() ? 0 : kExif) | (has_alpha ? kAlpha : 0) |
                       (metadata.icc.empty() ? 0 : kIcc),
                   4, true);
     for (const int side : {header_.width, header_.height})
       append_number(extended, std::uint64_t(side) - 1, 3, true);
     append_chunk("VP8X", extended);
     if (!metadata.icc.empty()) append_chunk("ICCP", metadata.icc);
+  }
+
+  void begin_animation() {
+    begin_container(header_.channels == 4);
+    Bytes animation;
     append_number(animation, 0, 4, true);  // a clear background
     append_number(animation, std::uint64_t(std::clamp(frame_->loops, 0, 65535)), 2, true);
     append_chunk("ANIM", animation);
@@ -327,25 +314,30 @@ class WebpWriter : public WholeWriter {
       append_number(frame, std::uint64_t(side) - 1, 3, true);
     append_number(frame, std::min(milliseconds, kLongest), 3, true);
     append_number(frame, kReplaces, 1, true);
-    // The chunks of the coded picture, without its own container.
     const Bytes bitstream = encoded();
-    View chunks = View(bitstream).subspan(kHead);
-    if (starts_with(chunks, "VP8X")) chunks = chunks.subspan(8 + little_endian(chunks, 4));
+    const ByteView chunks = chunks_in(bitstream);
     frame.insert(frame.end(), chunks.begin(), chunks.end());
     append_chunk("ANMF", frame);
   }
 
-  void end_animation() {
-    append_frame();
+  /// The chunks of a coded picture, without its own container.
+  static ByteView chunks_in(ByteView bitstream) {
+    const ByteView chunks = bitstream.subspan(kHead);
+    return starts_with(chunks, "VP8X") ? chunks.subspan(8 + little_endian(chunks, 4)) : chunks;
+  }
+
+  void end_container() {
     if (!header_.metadata.exif.empty()) append_chunk("EXIF", header_.metadata.exif);
     if (!header_.metadata.xmp.empty()) append_chunk("XMP ", header_.metadata.xmp);
-    if (sink_.size() - 8 > UINT32_MAX - 1) fail("an animated WebP holds at most 4 GiB");
+    if (sink_.size() - 8 > UINT32_MAX - 1)
+      fail(frame_ ? "an animated WebP holds at most 4 GiB"
+                  : "its metadata do not fit; --strip leaves them out");
     Bytes length;
     append_number(length, sink_.size() - 8, 4, true);
     sink_.write(4, length);
   }
 
-  void append_chunk(std::string_view name, View data) {
+  void append_chunk(std::string_view name, ByteView data) {
     Bytes head(name.begin(), name.end());
     append_number(head, data.size(), 4, true);
     sink_.append(head);
@@ -354,27 +346,19 @@ class WebpWriter : public WholeWriter {
   }
 
   void finish() override {
-    if (frame_) return end_animation();
+    if (frame_) {
+      append_frame();
+      return end_container();
+    }
     const Bytes bitstream = encoded();
     const Metadata& metadata = header_.metadata;
     if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
       return sink_.append(bitstream);
-    const std::unique_ptr<WebPMux, Destroy<WebPMuxDelete>> mux(WebPMuxNew());
-    const auto data_of = [](const Bytes& bytes) { return WebPData{bytes.data(), bytes.size()}; };
-    const WebPData picture = data_of(bitstream);
-    bool done = mux && WebPMuxSetImage(mux.get(), &picture, 0) == WEBP_MUX_OK;
-    for (const auto& [name, block] :
-         {std::pair("ICCP", &metadata.icc), std::pair("EXIF", &metadata.exif),
-          std::pair("XMP ", &metadata.xmp)}) {
-      if (block->empty()) continue;
-      const WebPData data = data_of(*block);
-      done = done && WebPMuxSetChunk(mux.get(), name, &data, 0) == WEBP_MUX_OK;
-    }
-    WebPData whole{};
-    done = done && WebPMuxAssemble(mux.get(), &whole) == WEBP_MUX_OK;
-    if (done) sink_.append({whole.bytes, whole.size});
-    WebPDataClear(&whole);
-    if (!done) fail("its metadata do not fit; --strip leaves them out");
+    WebPBitstreamFeatures features{};
+    WebPGetFeatures(bitstream.data(), bitstream.size(), &features);
+    begin_container(features.has_alpha);
+    sink_.append(chunks_in(bitstream));
+    end_container();
   }
 
   Bytes encoded() const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +14,13 @@
 namespace convfilt {
 
 /// The number in the first `size` bytes, most significant first; 0 where they are not there.
-inline std::uint64_t number_at(std::span<const unsigned char> bytes, std::size_t at, int size) {
+inline std::uint64_t number_at(ByteView bytes, std::size_t at, int size) {
   return at + std::size_t(size) > bytes.size() ? 0 : big_endian(bytes, at, std::size_t(size));
 }
 
 struct Box {
   std::string_view type;
-  std::span<const unsigned char> content;
+  ByteView content;
   std::size_t begin = 0, end = 0;  ///< of the box, in the bytes that have it
   bool is_cut = false;             ///< it promises more bytes than there are
 
@@ -32,7 +31,7 @@ struct Box {
 };
 
 /// The boxes that follow each other in `bytes`.
-inline std::vector<Box> boxes_in(std::span<const unsigned char> bytes) {
+inline std::vector<Box> boxes_in(ByteView bytes) {
   std::vector<Box> boxes;
   for (std::size_t at = 0; bytes.size() - at >= 8; at = boxes.back().end) {
     std::uint64_t length = number_at(bytes, at, 4);

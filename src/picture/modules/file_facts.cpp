@@ -6,15 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
@@ -23,13 +22,12 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::span<const unsigned char>;
 using namespace std::string_view_literals;
 
 /// Reports what follows the end of the picture as damage, unless it is only zeros, or
 /// other damage is already reported.
-void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
-  const Bytes rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
+void note_rest(ByteView bytes, std::uint64_t end, FileFacts* facts) {
+  const ByteView rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
   if (facts->damage.empty() && !has_only_zeros(rest)) facts->damage = bytes_follow(rest.size());
 }
 
@@ -41,7 +39,7 @@ void lose(FileFacts* facts, std::string damage) {
 
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
 /// that end.
-std::size_t check_boxes_end(Bytes bytes, FileFacts* facts, ReadContext& context) {
+std::size_t check_boxes_end(ByteView bytes, FileFacts* facts, ReadContext& context) {
   std::size_t end = bytes.size(), end_of_boxes = 0;
   facts->damage = ends_early("no codestream");
   int pictures = 0;
@@ -70,7 +68,7 @@ struct Codestream {
 /// Walks over the parts of a codestream, which say how long they are, up to its end marker.
 /// OpenJPEG makes up tiles that are not there, and is silent. `stream` begins with its marker, SIZ
 /// follows.
-Codestream walk_codestream(Bytes stream) {
+Codestream walk_codestream(ByteView stream) {
   constexpr unsigned kTilePart = 0xFF90, kEnd = 0xFFD9;
   constexpr std::uint64_t kMostTiles = 65535;
   constexpr std::size_t kSiz = 8, kLeast = 14;  // where SIZ has the sides; bytes of a part
@@ -118,7 +116,7 @@ Codestream walk_codestream(Bytes stream) {
 
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
-void inspect_jpeg2000(Bytes bytes, FileFacts* facts, ReadContext& context) {
+void inspect_jpeg2000(ByteView bytes, FileFacts* facts, ReadContext& context) {
   const bool has_boxes = !starts_with(bytes, "\xFF\x4F");
   const std::size_t end = has_boxes ? check_boxes_end(bytes, facts, context) : bytes.size();
   if (!has_boxes) facts->damage = ends_early("no end-of-codestream marker");
@@ -154,13 +152,12 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts, ReadContext& context) {
 
 std::string colour_damage(std::int64_t row, std::int64_t height, unsigned index,
                           std::size_t colours) {
-  return data_damaged(row_text(row, height) + ": colour " + std::to_string(index) +
-                      " of a palette of " + std::to_string(colours));
+  return data_damaged(row_text(row, height) + ": " + foreign_colour(index, std::int64_t(colours)));
 }
 
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish
 /// where a row is longer than the picture is wide, or the end mark is missing.
-std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t height, bool nibbles,
+std::string run_length_damage(ByteView runs, std::int64_t width, std::int64_t height, bool nibbles,
                               std::size_t colours, std::string* foreign_colour) {
   std::int64_t x = 0, y = 0;
   std::size_t at = 0;
@@ -201,7 +198,7 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
 }
 
 /// Changes the tags of a TIFF that OpenCV handles wrongly, and tells what else it reads wrongly.
-void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadContext& context) {
+void correct_tiff(Bytes* bytes, FileFacts* facts, ReadContext& context) {
   const TiffStructure file(*bytes);
   const auto directory = file.first_directory();
   if (!directory) return;
@@ -245,7 +242,7 @@ void correct_tiff(std::vector<unsigned char>* bytes, FileFacts* facts, ReadConte
 }
 
 /// The colours of a BMP's palette, between its header and its rows.
-std::size_t colours_of_bmp(Bytes bytes, bool old, std::uint32_t bits) {
+std::size_t colours_of_bmp(ByteView bytes, bool old, std::uint32_t bits) {
   constexpr std::size_t kFileHeader = 14, kColoursUsed = 46;
   const std::size_t at = kFileHeader + little_endian(bytes, kFileHeader),
                     pixels_at = little_endian(bytes, 10);
@@ -256,13 +253,13 @@ std::size_t colours_of_bmp(Bytes bytes, bool old, std::uint32_t bits) {
 
 /// Finds indices that the palette of an uncompressed BMP does not have. OpenCV takes them for
 /// black.
-void check_indices(Bytes bytes, std::size_t row_bytes, std::uint32_t bits, std::size_t colours,
+void check_indices(ByteView bytes, std::size_t row_bytes, std::uint32_t bits, std::size_t colours,
                    FileFacts* facts) {
   if (bits > 8 || 8 % bits != 0 || colours >= std::size_t{1} << bits) return;
   const std::size_t pixels_at = little_endian(bytes, 10);
   const bool from_above = std::int32_t(little_endian(bytes, 22)) < 0;
   for (std::int64_t stored = 0; stored < facts->height; ++stored) {
-    const Bytes row = bytes.subspan(pixels_at + std::size_t(stored) * row_bytes, row_bytes);
+    const ByteView row = bytes.subspan(pixels_at + std::size_t(stored) * row_bytes, row_bytes);
     for (std::int64_t x = 0; x < facts->width; ++x) {
       const std::size_t bit = std::size_t(x) * bits;
       const unsigned index = row[bit / 8] >> (8 - bits - bit % 8) & ((1u << bits) - 1);
@@ -274,7 +271,7 @@ void check_indices(Bytes bytes, std::size_t row_bytes, std::uint32_t bits, std::
   }
 }
 
-void inspect_bmp(Bytes bytes, FileFacts* facts) {
+void inspect_bmp(ByteView bytes, FileFacts* facts) {
   constexpr std::size_t kHeader = 54, kOldHeader = 26;
   constexpr std::uint32_t kRunLength8 = 1, kRunLength4 = 2;
   if (bytes.size() < kOldHeader) return;
@@ -324,9 +321,8 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
 }
 
 void warn_of(const std::vector<std::string>& names, ReadContext& context) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  if (!all.empty()) context.warn("parts of its header are neither used nor kept: " + all);
+  if (!names.empty())
+    context.warn("parts of its header are neither used nor kept: " + joined(names, ", "));
 }
 
 /// Names the lines of a Radiance HDR's header beside its kind and format.
@@ -343,7 +339,7 @@ void inspect_hdr_lines(std::string_view header, ReadContext& context) {
 
 /// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is
 /// none.
-std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
+std::size_t read_hdr_size(ByteView bytes, FileFacts* facts) {
   const std::string_view all = text_of(bytes);
   const std::size_t blank = all.find("\n\n");
   if (blank == all.npos) return 0;
@@ -362,7 +358,7 @@ std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
 
 /// Walks over the rows of a Radiance HDR. OpenCV's decoder finds the same faults, but gives nothing
 /// then.
-void inspect_hdr(Bytes bytes, FileFacts* facts, ReadContext& context) {
+void inspect_hdr(ByteView bytes, FileFacts* facts, ReadContext& context) {
   std::size_t at = read_hdr_size(bytes, facts);
   if (at > 0) inspect_hdr_lines(text_of(bytes).substr(0, text_of(bytes).find("\n\n")), context);
   if (at == 0 || facts->width < 1 || facts->height < 1)
@@ -420,7 +416,7 @@ bool has_colours(std::string_view list) {
 
 /// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
 /// would take what follows a value of another length for attributes, of up to 2 GiB.
-bool has_size_of_type(Bytes value, std::string_view type) {
+bool has_size_of_type(ByteView value, std::string_view type) {
   constexpr std::pair<std::string_view, std::size_t> kFixed[] = {
       {"box2f", 16},      {"box2i", 16},    {"chromaticities", 32},
       {"compression", 1}, {"double", 8},    {"deepImageState", 1},
@@ -441,7 +437,7 @@ struct ExrHeader {
   int compression = 0;
 };
 
-ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
+ExrHeader read_exr_header(ByteView bytes, FileFacts* facts, ReadContext& context) {
   constexpr std::string_view kUsed[] = {
       "channels",          "chromaticities", "chunkCount", "compression",      "dataWindow",
       "displayWindow",     "lineOrder",      "name",       "pixelAspectRatio", "screenWindowCenter",
@@ -508,7 +504,7 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts, ReadContext& context) {
 
 /// A table behind the header of an OpenEXR says where each chunk of rows begins, which says
 /// how long it is.
-void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
+void inspect_exr(ByteView bytes, FileFacts* facts, ReadContext& context) {
   const ExrHeader header = read_exr_header(bytes, facts, context);
   if (header.end == 0)
     return lose(facts,
@@ -535,7 +531,7 @@ void inspect_exr(Bytes bytes, FileFacts* facts, ReadContext& context) {
 }
 
 /// The largest value that the header of a PNM or PAM says; 0 if it says none.
-long largest_value(Bytes bytes) {
+long largest_value(ByteView bytes) {
   constexpr std::size_t kHeader = 1 << 16;
   std::string text;  // without comments
   bool is_comment = false;
@@ -556,7 +552,7 @@ long largest_value(Bytes bytes) {
 
 /// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
 /// scales only ASCII files of 8 bits itself.
-void correct_netpbm(std::vector<unsigned char>* bytes, FileFacts* facts) {
+void correct_netpbm(Bytes* bytes, FileFacts* facts) {
   const char kind = char((*bytes)[1]);
   const long largest = kind == '1' || kind == '4' ? 0 : largest_value(*bytes);
   const bool is_ascii = kind <= '3';
@@ -568,7 +564,7 @@ void correct_netpbm(std::vector<unsigned char>* bytes, FileFacts* facts) {
 
 }  // namespace
 
-FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContext& context) {
+FileFacts inspect(FormatId format, Bytes* bytes, ReadContext& context) {
   FileFacts facts;
   switch (format) {
     case FormatId::tiff: correct_tiff(bytes, &facts, context); break;
@@ -583,7 +579,7 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContex
   return facts;
 }
 
-void complete(FormatId format, const FileFacts& facts, std::vector<unsigned char>* bytes) {
+void complete(FormatId format, const FileFacts& facts, Bytes* bytes) {
   if (format != FormatId::bmp) return;
   if (facts.whole_size > 0) {
     bytes->resize(std::max(bytes->size(), std::size_t(facts.whole_size)));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "src/picture/codec.hpp"
 
@@ -28,10 +27,10 @@ struct FileFacts {
 /// Looks at the bytes of a file, and prepares them for OpenCV: tags of a TIFF that OpenCV handles
 /// wrongly are changed. Sizes and damage are found in the formats that only OpenCV reads. The
 /// context learns what OpenCV leaves out. Throws IoError for a kind that OpenCV would read wrongly.
-FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes, ReadContext& context);
+FileFacts inspect(FormatId format, Bytes* bytes, ReadContext& context);
 
 /// Appends to a damaged file what its decoder needs to give the part that is there. The size must
 /// have been checked.
-void complete(FormatId format, const FileFacts& facts, std::vector<unsigned char>* bytes);
+void complete(FormatId format, const FileFacts& facts, Bytes* bytes);
 
 }  // namespace convfilt

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,22 +14,20 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::span<const unsigned char>;
-
 /// A picture on the screen.
 struct GifFrame {
   FramePlace place;
   int time = 0;          ///< hundredths of a second
   int transparent = -1;  ///< its index in the colours; -1 where there is none
   bool interlaced = false;
-  Bytes colours;  ///< three bytes each
-  Bytes data;     ///< the bits of the first codes, then blocks of codes
+  ByteView colours;  ///< three bytes each
+  ByteView data;     ///< the bits of the first codes, then blocks of codes
 };
 
 /// Walks over a file's blocks, from frame to frame. A file that ends before its trailer was cut.
 class Walk {
  public:
-  explicit Walk(Bytes bytes) : bytes_(bytes) {
+  explicit Walk(ByteView bytes) : bytes_(bytes) {
     screen_width = word();
     screen_height = word();
     const unsigned flags = byte();
@@ -74,7 +71,7 @@ class Walk {
   int loops = 1;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
-  Metadata::Bytes comment;  ///< the text of all, or its beginning
+  Bytes comment;  ///< the text of all, or its beginning
 
  private:
   unsigned byte() {
@@ -86,11 +83,11 @@ class Walk {
     const unsigned low = byte();
     return int(low | byte() << 8);
   }
-  Bytes rest() const { return bytes_.subspan(std::min(at_, bytes_.size())); }
-  Bytes colours(unsigned flags) {
+  ByteView rest() const { return bytes_.subspan(std::min(at_, bytes_.size())); }
+  ByteView colours(unsigned flags) {
     if (!(flags & 0x80)) return {};
     const std::size_t size = std::size_t{3} << ((flags & 7) + 1);
-    const Bytes table = rest().first(std::min(size, rest().size()));
+    const ByteView table = rest().first(std::min(size, rest().size()));
     at_ += size;
     return table;
   }
@@ -103,7 +100,7 @@ class Walk {
     constexpr unsigned kGraphics = 0xF9, kComment = 0xFE, kApplication = 0xFF;
     constexpr std::string_view kLoops = "\x0BNETSCAPE2.0\x03\x01";
     const unsigned kind = byte();
-    const Bytes data = rest();
+    const ByteView data = rest();
     if (kind == kGraphics && data.size() >= 5 && data[0] == 4) {
       constexpr Disposal kDisposals[] = {Disposal::keep, Disposal::keep, Disposal::clear,
                                          Disposal::restore};
@@ -120,21 +117,21 @@ class Walk {
     skip_data();
     if (kind == kComment)
       for (std::size_t at = begin; at < bytes_.size() && bytes_[at] > 0; at += 1 + bytes_[at]) {
-        const Bytes text =
+        const ByteView text =
             bytes_.subspan(at + 1).first(std::min<std::size_t>(bytes_[at], bytes_.size() - at - 1));
         if (comment.size() < kMostComment) comment.insert(comment.end(), text.begin(), text.end());
       }
   }
 
-  Bytes bytes_;
+  ByteView bytes_;
   std::size_t at_ = 6;  ///< behind the signature
-  Bytes screen_colours_;
+  ByteView screen_colours_;
 };
 
 /// The codes of a picture, which lie in blocks, each with its length before it.
 class Codes {
  public:
-  explicit Codes(Bytes blocks) : rest_(blocks) {}
+  explicit Codes(ByteView blocks) : rest_(blocks) {}
 
   /// The next code; nothing behind the last one.
   std::optional<unsigned> next(int bits) {
@@ -155,7 +152,7 @@ class Codes {
   }
 
  private:
-  Bytes rest_;
+  ByteView rest_;
   std::size_t left_ = 0;  ///< bytes of the block
   unsigned held_ = 0;
   int filled_ = 0;  ///< bits
@@ -194,12 +191,12 @@ class Strings {
   }
 
   /// The string that take() took.
-  Bytes string() {
+  ByteView string() {
     std::size_t at = string_.size();
     unsigned code = *before_;
     for (; code >= clear_; code = entries_[code].before) string_[--at] = entries_[code].last;
     string_[--at] = static_cast<unsigned char>(code);
-    return Bytes(string_).subspan(at);
+    return ByteView(string_).subspan(at);
   }
 
  private:
@@ -221,10 +218,10 @@ class Strings {
   std::array<unsigned char, kMost> string_;
 };
 
-class GifReader : public WholeReader {
+class GifReader : public AnimationReader {
  public:
   GifReader(ByteSource& source, ReadContext& context)
-      : WholeReader(source, context, FormatId::gif), walk_(context.whole(source)) {
+      : AnimationReader(source, context, FormatId::gif), walk_(context.whole(source)) {
     Walk all = walk_;
     const auto first = walk_.next();
     if (!first) give_up(ends_early("no picture in it"));
@@ -240,13 +237,12 @@ class GifReader : public WholeReader {
     // Some writers give the screen no size, and mean the picture's.
     const FramePlace& place = frame_.place;
     const bool sized = all.screen_width > 0 && all.screen_height > 0;
-    header_.width = sized ? all.screen_width : place.x + place.width;
-    header_.height = sized ? all.screen_height : place.y + place.height;
+    set_size(sized ? all.screen_width : place.x + place.width,
+             sized ? all.screen_height : place.y + place.height);
     const bool covered = place.x == 0 && place.y == 0 && place.width >= header_.width &&
                          place.height >= header_.height;
     is_animated_ = header_.pages > 1 && reads_frames(context.options());
     header_.channels = covered && frame_.transparent < 0 && !(is_animated_ && clears) ? 3 : 4;
-    context.check_size(header_.width, header_.height);
     context.check_size(place.width, place.height);
     check_canvas(context, header_, place.width, place.height);
     if (all.is_cut)
@@ -254,10 +250,7 @@ class GifReader : public WholeReader {
           ends_early("after " + std::to_string(source.size()) + " bytes, without an end mark"));
     if (all.rubbish > 0) context.damaged(bytes_follow(all.rubbish));
     if (header_.pages > 1) header_.frame = Frame{all.loops, frame_.time, kTimesPerSecond};
-    if (!is_animated_) return;
-    header_.bytes_behind = (header_.pages - 1) * bytes_of(header_);
-    first_ = context.first_page(header_.pages);
-    context.check_memory(std::uint64_t(held_bytes()));
+    if (is_animated_) begin_animation();
   }
 
   std::int64_t held_bytes() const override {
@@ -266,28 +259,20 @@ class GifReader : public WholeReader {
                                        : std::int64_t{frame_.place.width} * frame_.place.height);
   }
 
-  bool next() override {
+ protected:
+  bool find_frame() override {
     const auto frame = walk_.next();
     if (!frame) return false;
     frame_ = *frame;
     is_first_ = false;
     header_.frame->time = frame_.time;
-    header_.bytes_behind -= bytes_of(header_);
-    begin_again();
     return true;
   }
 
- protected:
-  void decode() override {
-    if (!is_animated_) return decode_frame();
-    if (canvas_.empty()) canvas_ = Canvas(header_.width, header_.height, Depth::u8);
-    lay_frame();
-    for (; first_ > 0; --first_)
-      if (next()) lay_frame();
-  }
+  void decode() override { is_animated_ ? AnimationReader::decode() : decode_frame(); }
 
   void copy_row(int y, std::byte* to) const override {
-    if (!canvas_.empty()) return canvas_.copy_row(y, header_.channels, to);
+    if (!canvas_.empty()) return AnimationReader::copy_row(y, to);
     const FramePlace& place = frame_.place;
     std::memset(to, 0, row_bytes(header_));
     if (y >= place.y && y < place.y + place.height)
@@ -298,7 +283,7 @@ class GifReader : public WholeReader {
  private:
   static constexpr int kTimesPerSecond = 100;
 
-  void lay_frame() {
+  void lay_frame() override {
     const FramePlace& place = frame_.place;
     context_.check_size(place.width, place.height);
     decode_frame();
@@ -382,7 +367,7 @@ class GifReader : public WholeReader {
       }
       if (!strings.take(*code))
         note_damage(decoded_, "code " + std::to_string(*code) + " before its string");
-      const Bytes string = strings.string();
+      const ByteView string = strings.string();
       const std::size_t count = std::min(string.size(), indices_.size() - decoded_);
       std::copy_n(string.begin(), count, indices_.begin() + std::ptrdiff_t(decoded_));
       decoded_ += count;
@@ -399,23 +384,20 @@ class GifReader : public WholeReader {
     for (std::size_t i = begin; i < std::min(begin + width, decoded_); ++i) {
       const std::size_t index = indices_[i];
       if (index >= colours() && int(index) != frame_.transparent)
-        return note_damage(
-            i, "colour " + std::to_string(index) + " of a palette of " + std::to_string(colours()));
+        return note_damage(i, foreign_colour(std::int64_t(index), std::int64_t(colours())));
     }
   }
 
   Walk walk_;  ///< behind the frame
   GifFrame frame_;
   bool is_first_ = true;
-  bool is_animated_ = false;            ///< several frames may be read
-  int first_ = 0;                       ///< frames before the one that is read first
-  std::int64_t largest_ = 0;            ///< pixels of a frame
-  Canvas canvas_;                       ///< of an animation
-  std::vector<int> order_;              ///< the picture's rows as they are stored
-  std::vector<std::size_t> stored_;     ///< and for each row, the place where it is
-  std::vector<unsigned char> indices_;  ///< of the picture's pixels, by stored rows
-  std::size_t decoded_ = 0;             ///< how many of them
-  std::string damage_;                  ///< the first; empty where there is none
+  bool is_animated_ = false;         ///< several frames may be read
+  std::int64_t largest_ = 0;         ///< pixels of a frame
+  std::vector<int> order_;           ///< the picture's rows as they are stored
+  std::vector<std::size_t> stored_;  ///< and for each row, the place where it is
+  Bytes indices_;                    ///< of the picture's pixels, by stored rows
+  std::size_t decoded_ = 0;          ///< how many of them
+  std::string damage_;               ///< the first; empty where there is none
 };
 
 }  // namespace

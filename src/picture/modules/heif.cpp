@@ -2,10 +2,11 @@
 #include <libheif/heif.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -35,19 +36,17 @@ Context make_context() {
   return context;
 }
 
-using Bytes = std::span<const unsigned char>;
-
-Bytes content_of(const std::vector<Box>& boxes, std::string_view type) {
+ByteView content_of(const std::vector<Box>& boxes, std::string_view type) {
   const auto found =
       std::find_if(boxes.begin(), boxes.end(), [&](const Box& box) { return box.type == type; });
-  return found == boxes.end() ? Bytes() : found->content;
+  return found == boxes.end() ? ByteView() : found->content;
 }
 
-Bytes after(Bytes bytes, std::size_t count) {
+ByteView after(ByteView bytes, std::size_t count) {
   return bytes.subspan(std::min(count, bytes.size()));
 }
 
-std::uint64_t version_of(Bytes box) {
+std::uint64_t version_of(ByteView box) {
   return number_at(box, 0, 1);
 }
 
@@ -55,7 +54,7 @@ std::uint64_t version_of(Bytes box) {
 std::vector<Box> properties_of(const std::vector<Box>& meta, std::uint64_t item) {
   const std::vector<Box> all = boxes_in(content_of(meta, "iprp")),
                          properties = boxes_in(content_of(all, "ipco"));
-  const Bytes list = content_of(all, "ipma");
+  const ByteView list = content_of(all, "ipma");
   const int id_size = version_of(list) < 1 ? 2 : 4, index_size = number_at(list, 3, 1) & 1 ? 2 : 1;
   const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
   std::vector<Box> found;
@@ -84,21 +83,21 @@ std::optional<bool> is_monochrome(const std::vector<Box>& meta, std::uint64_t it
 }
 
 std::uint64_t primary_item(const std::vector<Box>& meta) {
-  const Bytes primary = content_of(meta, "pitm");
+  const ByteView primary = content_of(meta, "pitm");
   return number_at(primary, 4, version_of(primary) == 0 ? 2 : 4);
 }
 
-std::vector<Box> meta_of(Bytes file) {
+std::vector<Box> meta_of(ByteView file) {
   return boxes_in(after(content_of(boxes_in(file), "meta"), 4));
 }
 
 /// The levels of light of the primary picture, as PNG's mDCV and cLLI have them. The boxes have
 /// green before blue and red, and whole candelas.
-void take_levels(Bytes file, ColourLabel& label) {
+void take_levels(ByteView file, ColourLabel& label) {
   constexpr std::uint64_t kUnits = 10000;  // PNG's in a candela per square metre
   const std::vector<Box> meta = meta_of(file);
   for (const Box& property : properties_of(meta, primary_item(meta))) {
-    const Bytes box = property.content;
+    const ByteView box = property.content;
     if (property.type == "clli" && box.size() >= 4) {
       label.light_levels.clear();
       for (const std::size_t at : {0, 2})
@@ -114,9 +113,9 @@ void take_levels(Bytes file, ColourLabel& label) {
 
 /// Whether the primary picture has luma alone. libheif reports that for decoded pictures only, and
 /// has no function that turns those into colours.
-bool primary_is_monochrome(Bytes file) {
+bool primary_is_monochrome(ByteView file) {
   const std::vector<Box> meta = meta_of(file);
-  const Bytes references = content_of(meta, "iref");
+  const ByteView references = content_of(meta, "iref");
   const std::uint64_t item = primary_item(meta);
   if (const auto found = is_monochrome(meta, item)) return *found;
   // A grid has no codec; its tiles have one.
@@ -146,7 +145,7 @@ class HeifReader : public WholeReader {
  public:
   HeifReader(ByteSource& source, ReadContext& context)
       : WholeReader(source, context, format_of(source, context.name())), heif_(make_context()) {
-    const Bytes bytes = context.whole(source);
+    const ByteView bytes = context.whole(source);
     look_at_boxes(bytes);
     if (!cut_.empty() && context.options().refuse_damaged) context.damaged(cut_);
     require(heif_context_read_from_memory_without_copy(heif_.get(), bytes.data(), bytes.size(),
@@ -154,9 +153,7 @@ class HeifReader : public WholeReader {
     heif_image_handle* handle = nullptr;
     require(heif_context_get_primary_image_handle(heif_.get(), &handle));
     handle_.reset(handle);
-    header_.width = heif_image_handle_get_width(handle);
-    header_.height = heif_image_handle_get_height(handle);
-    context.check_size(header_.width, header_.height);
+    set_size(heif_image_handle_get_width(handle), heif_image_handle_get_height(handle));
     is_grey_ = primary_is_monochrome(bytes);
     has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
     header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;
@@ -291,7 +288,7 @@ class HeifReader : public WholeReader {
 
   /// Each top-level box has its length, and the pixels lie in one of the last. Unknown boxes and a
   /// second beginning are parts beside the pictures, such as a video.
-  void look_at_boxes(Bytes bytes) {
+  void look_at_boxes(ByteView bytes) {
     constexpr std::string_view kKnown[] = {"ftyp", "meta", "mdat", "idat", "free", "skip", "wide"};
     std::size_t end = 0;
     bool has_begun = false;
@@ -305,7 +302,7 @@ class HeifReader : public WholeReader {
                                                : "its box " + in_quotes(box.type) + " is not read");
       if (box.is_cut) cut_ = box.damage();
     }
-    const Bytes rest = bytes.subspan(end);
+    const ByteView rest = bytes.subspan(end);
     if (has_only_zeros(rest)) return;
     const bool has_picture =
         !content_of(boxes, "meta").empty() && !content_of(boxes, "mdat").empty();
@@ -357,11 +354,11 @@ class HeifReader : public WholeReader {
           kind == "mime" && std::string_view(heif_image_handle_get_metadata_content_type(
                                 handle, id)) == "application/rdf+xml";
       if (!is_xmp && kind != "Exif") continue;
-      Metadata::Bytes block(heif_image_handle_get_metadata_size(handle, id));
+      Bytes block(heif_image_handle_get_metadata_size(handle, id));
       if (block.empty() ||
           heif_image_handle_get_metadata(handle, id, block.data()).code != heif_error_Ok)
         continue;
-      const Bytes found = is_xmp ? Bytes(block) : exif_in_box(block);
+      const ByteView found = is_xmp ? ByteView(block) : exif_in_box(block);
       if (!found.empty())
         (is_xmp ? metadata.xmp : metadata.exif).assign(found.begin(), found.end());
     }
@@ -410,9 +407,16 @@ class HeifWriter : public WholeWriter {
     options->macOS_compatibility_workaround_no_nclx_profile = 0;
     require(heif_image_set_nclx_color_profile(pixels_.get(), nclx.get()));
     put_levels();
+    // x265 fills its table of functions when it encodes its first picture, and another thread may
+    // find that table half full. So the first one is encoded alone.
+    static std::mutex first;
+    static std::atomic<bool> is_set_up{false};
+    std::unique_lock lock(first, std::defer_lock);
+    if (!is_set_up) lock.lock();
     heif_image_handle* handle = nullptr;
     require(heif_context_encode_image(heif_.get(), pixels_.get(), encoder_.get(), options.get(),
                                       &handle));
+    is_set_up = true;
     const Handle kept(handle);
     if (!metadata.exif.empty())
       require(heif_context_add_exif_metadata(heif_.get(), handle, metadata.exif.data(),
@@ -420,10 +424,10 @@ class HeifWriter : public WholeWriter {
     if (!metadata.xmp.empty())
       require(heif_context_add_XMP_metadata(heif_.get(), handle, metadata.xmp.data(),
                                             int(metadata.xmp.size())));
-    std::vector<unsigned char> bytes;
+    Bytes bytes;
     heif_writer writer{1, [](heif_context*, const void* data, std::size_t size, void* into) {
                          const auto* from = static_cast<const unsigned char*>(data);
-                         static_cast<std::vector<unsigned char>*>(into)->assign(from, from + size);
+                         static_cast<Bytes*>(into)->assign(from, from + size);
                          return heif_error{heif_error_Ok, heif_suberror_Unspecified, ""};
                        }};
     require(heif_context_write(heif_.get(), &writer, &bytes));
@@ -493,14 +497,14 @@ class HeifWriter : public WholeWriter {
   void put_levels() const {
     constexpr std::uint64_t kUnits = 10000;
     const ColourLabel& label = header_.metadata.label;
-    if (const Bytes levels = label.light_levels; levels.size() >= 8) {
+    if (const ByteView levels = label.light_levels; levels.size() >= 8) {
       const auto candelas = [&](std::size_t at) {
         return std::uint16_t(std::min<std::uint64_t>(number_at(levels, at, 4) / kUnits, 65535));
       };
       const heif_content_light_level light{candelas(0), candelas(4)};
       heif_image_set_content_light_level(pixels_.get(), &light);
     }
-    const Bytes mastering = label.mastering;
+    const ByteView mastering = label.mastering;
     if (mastering.size() < 24) return;
     heif_mastering_display_colour_volume volume{};
     const auto half = [&](std::size_t at) { return std::uint16_t(number_at(mastering, at, 2)); };

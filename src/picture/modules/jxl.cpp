@@ -16,7 +16,6 @@
 #include "src/base/source_text.hpp"
 #include "src/picture/codecs/parts.hpp"
 #include "src/picture/modules.hpp"
-#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
@@ -100,7 +99,6 @@ class JxlReader : public WholeReader {
       : WholeReader(source, context, FormatId::jxl) {
     context.admit(file_bytes_);
     read_header();
-    context.check_size(header_.width, header_.height);
     // Each thread works on a square of its own.
     constexpr int kSquare = 256;
     constexpr std::int64_t kThreadBytes = 1 << 20;
@@ -154,7 +152,7 @@ class JxlReader : public WholeReader {
   Decoder start(int events) {
     Decoder decoder(JxlDecoderCreate(nullptr));
     if (!decoder) throw std::bad_alloc();
-    const std::span<const unsigned char> bytes = source_.whole();
+    const ByteView bytes = source_.whole();
     JxlDecoderSetParallelRunner(decoder.get(), parallel_for ? run_parallel : nullptr, nullptr);
     JxlDecoderSubscribeEvents(decoder.get(), events);
     JxlDecoderSetKeepOrientation(decoder.get(), JXL_TRUE);
@@ -179,7 +177,7 @@ class JxlReader : public WholeReader {
   void read_header() {
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     bool has_info = false, is_closed = false;
-    Metadata::Bytes box;
+    Bytes box;
     std::string type;
     const auto end_box = [&] {
       if (type.empty()) return;
@@ -242,9 +240,7 @@ class JxlReader : public WholeReader {
   bool take_info(const JxlDecoder& decoder) {
     JxlBasicInfo info;
     if (JxlDecoderGetBasicInfo(&decoder, &info) != JXL_DEC_SUCCESS) return false;
-    context_.check_size(info.xsize, info.ysize);
-    header_.width = int(info.xsize);
-    header_.height = int(info.ysize);
+    set_size(info.xsize, info.ysize);
     header_.orientation = int(info.orientation);
     is_grey_ = info.num_color_channels == 1;
     header_.channels = info.alpha_bits > 0 ? 4 : is_grey_ ? 1 : 3;
@@ -287,8 +283,8 @@ class JxlReader : public WholeReader {
       header_.metadata.icc.clear();
   }
 
-  void keep_box(const std::string& type, std::span<const unsigned char> box) {
-    Metadata::Bytes& kept = type == "Exif" ? header_.metadata.exif : header_.metadata.xmp;
+  void keep_box(const std::string& type, ByteView box) {
+    Bytes& kept = type == "Exif" ? header_.metadata.exif : header_.metadata.xmp;
     if (type == "Exif") box = exif_in_box(box);
     if (kept.empty()) kept.assign(box.begin(), box.end());
   }
@@ -374,7 +370,7 @@ class JxlWriter : public WholeWriter {
   }
 
   void set_colours(JxlEncoder& encoder) const {
-    const Metadata::Bytes& icc = header_.metadata.icc;
+    const Bytes& icc = header_.metadata.icc;
     if (!icc.empty()) {
       check(encoder, JxlEncoderSetICCProfile(&encoder, icc.data(), icc.size()));
       return;
@@ -395,18 +391,18 @@ class JxlWriter : public WholeWriter {
   void add_boxes(JxlEncoder& encoder) const {
     check(encoder, JxlEncoderUseBoxes(&encoder));
     if (!header_.metadata.exif.empty()) {
-      Metadata::Bytes box(4);  // no bytes to skip before it
+      Bytes box(4);  // no bytes to skip before it
       box.insert(box.end(), header_.metadata.exif.begin(), header_.metadata.exif.end());
       check(encoder, JxlEncoderAddBox(&encoder, "Exif", box.data(), box.size(), JXL_FALSE));
     }
-    const Metadata::Bytes& xmp = header_.metadata.xmp;
+    const Bytes& xmp = header_.metadata.xmp;
     if (!xmp.empty())
       check(encoder, JxlEncoderAddBox(&encoder, "xml ", xmp.data(), xmp.size(), JXL_FALSE));
     JxlEncoderCloseBoxes(&encoder);
   }
 
   void drain(JxlEncoder& encoder) {
-    std::vector<unsigned char> part(std::size_t{1} << 20);
+    Bytes part(std::size_t{1} << 20);
     JxlEncoderStatus status;
     do {
       unsigned char* next = part.data();

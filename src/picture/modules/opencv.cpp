@@ -27,8 +27,6 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
 /// The cause in the text of an exception, in one short line.
 std::string cause_in(const cv::Exception& error) {
   std::string cause = error.err;
@@ -325,7 +323,7 @@ class OpencvWriter : public WholeWriter {
   /// colours for premultiplied.
   void mark_alpha_as_straight() {
     TiffArea order(true, false);  // as OpenCV writes it
-    add_entries(sink_, {{order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, kTiffShort,
+    add_entries(sink_, {{order.entry(order.number_value(TIFFTAG_EXTRASAMPLES, TIFF_SHORT,
                                                         EXTRASAMPLE_UNASSALPHA))}});
   }
 

@@ -82,8 +82,8 @@ Image mapped(const Image& in, const Mapping& mapping, const Mask& mask,
 }
 
 /// An ICC profile whose curves of blue, green and red are powers.
-Metadata::Bytes profile_of_gammas(double blue, double green, double red) {
-  Metadata::Bytes bytes;
+Bytes profile_of_gammas(double blue, double green, double red) {
+  Bytes bytes;
   const auto put = [&](std::uint32_t value, int size) {
     for (int i = size - 1; i >= 0; --i) bytes.push_back((unsigned char)(value >> (8 * i)));
   };

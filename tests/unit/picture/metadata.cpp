@@ -12,9 +12,11 @@
 
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/codecs/tiff/tags.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/io.hpp"
+#include "src/picture/strip.hpp"
 #include "tests/support/files/codec.hpp"
 #include "tests/support/files/picture.hpp"
 
@@ -409,6 +411,18 @@ TEST_CASE("EXIF of a result: hostile blocks") {
       for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = std::uint8_t(random());
       CHECK(exif_of_result(changed, 70000, 70000).size() <= changed.size());
     }
+  }
+}
+
+TEST_CASE("EXIF without places: a block that ends within the offset behind its entries") {
+  constexpr std::uint16_t kGps[] = {0x8825};
+  for (std::size_t offset = 0; offset <= 4; ++offset) {
+    Metadata metadata;
+    metadata.exif = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x25, 0x88, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    metadata.exif.resize(metadata.exif.size() + offset);
+    const Bytes left = stripped(metadata, Strip::gps).exif;
+    CHECK(left.size() == metadata.exif.size());
+    CHECK(!has_tags(left, kGps));
   }
 }
 

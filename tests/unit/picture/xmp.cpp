@@ -8,7 +8,7 @@ namespace convfilt {
 namespace {
 
 std::string erased(const std::string& packet) {
-  Metadata::Bytes bytes(packet.begin(), packet.end());
+  Bytes bytes(packet.begin(), packet.end());
   erase_parts(bytes);
   return {bytes.begin(), bytes.end()};
 }
@@ -37,7 +37,7 @@ TEST_CASE("places go, as attributes and as elements, and words that look like th
   const std::string packet = "<d " + shop + " p:City='Oz' p:Credit='me'/><d " + shop +
                              "><p:State>Oz</p:State>" + words + "</d><d " + ext +
                              "><e:LocationShown><b><l e:City='Oz'/></b></e:LocationShown></d>";
-  Metadata::Bytes bytes(packet.begin(), packet.end());
+  Bytes bytes(packet.begin(), packet.end());
   erase_places(bytes);
   CHECK(std::string(bytes.begin(), bytes.end()) ==
         "<d " + shop + " p:Credit='me'/><d " + shop + ">" + words + "</d><d></d>");

@@ -38,10 +38,33 @@ bool pass_block(Bits& bits, const ScanComponent& component, int at, Each each) {
   return !bits.is_overdrawn();
 }
 
+template <bool kKeeps>
+bool holds(ByteView data, std::span<const ScanComponent> components, std::size_t units,
+           CodedChroma* chroma) {
+  Bits bits(data);
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    int length = 0;
+    for (const ScanComponent& component : components)
+      for (int block = 0; block < component.blocks; ++block) {
+        const auto keep = [&](std::uint64_t passed, int count) {
+          if constexpr (kKeeps) chroma->bits.put(passed, count);
+          length += count;
+        };
+        const bool is_kept = kKeeps && &component != components.data();
+        bits.fill();
+        if (!(is_kept ? pass_block(bits, component, 0, keep)
+                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
+          return false;
+      }
+    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
+  }
+  bits.fill();
+  return bits.is_at_end();
+}
+
 }  // namespace
 
-HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
-                           std::span<const unsigned char> symbols) {
+HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts, ByteView symbols) {
   constexpr int kLargestDc = 11, kLargestAc = 10;  // bits of values that 8-bit samples can have
   constexpr int kSixteenZeros = 0xF0;
   std::uint32_t code = 0;
@@ -95,42 +118,14 @@ HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
   return steps;
 }
 
-namespace {
-
-template <bool kKeeps>
-bool holds(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-           std::size_t units, CodedChroma* chroma) {
-  Bits bits(data);
-  for (std::size_t unit = 0; unit < units; ++unit) {
-    int length = 0;
-    for (const ScanComponent& component : components)
-      for (int block = 0; block < component.blocks; ++block) {
-        const auto keep = [&](std::uint64_t passed, int count) {
-          if constexpr (kKeeps) chroma->bits.put(passed, count);
-          length += count;
-        };
-        const bool is_kept = kKeeps && &component != components.data();
-        bits.fill();
-        if (!(is_kept ? pass_block(bits, component, 0, keep)
-                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
-          return false;
-      }
-    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
-  }
-  bits.fill();
-  return bits.is_at_end();
-}
-
-}  // namespace
-
-bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-                 std::size_t units, CodedChroma* chroma) {
+bool holds_units(ByteView data, std::span<const ScanComponent> components, std::size_t units,
+                 CodedChroma* chroma) {
   return chroma ? holds<true>(data, components, units, chroma)
                 : holds<false>(data, components, units, chroma);
 }
 
 Interleaver::Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
-                         std::span<const unsigned char> dc, std::span<const unsigned char> ac)
+                         ByteView dc, ByteView ac)
     : dc_(HuffmanTable::Kind::dc, dc.subspan<1, 16>(), dc.subspan(17)),
       ac_(HuffmanTable::Kind::ac, ac.subspan<1, 16>(), ac.subspan(17)),
       component_(dc_, ac_, blocks),
@@ -162,7 +157,7 @@ void Interleaver::put_difference(int difference, BitWriter& to) const {
   to.put(bits | (size > 0 ? value << (64 - size) >> length : 0), length + size);
 }
 
-void Interleaver::add(std::span<const unsigned char> luma, std::size_t units) {
+void Interleaver::add(ByteView luma, std::size_t units) {
   Bits bits(luma);
   BitWriter to = std::move(out);  // a copy that no pointer leads to stays in registers
   int mean = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/huffman/walk.hpp"
+#include "src/picture/bytes.hpp"
 
 namespace convfilt::jpeg {
 
@@ -21,8 +22,7 @@ inline bool has_marker(std::uint64_t word) {
 /// The next bits of a scan's data, on top of a word.
 class Bits {
  public:
-  explicit Bits(std::span<const unsigned char> data)
-      : at_(data.data()), end_(data.data() + data.size()) {}
+  explicit Bits(ByteView data) : at_(data.data()), end_(data.data() + data.size()) {}
 
   /// Makes 56 bits or more ready, unless the data end.
   void fill() {
@@ -91,7 +91,7 @@ class BitWriter {
   }
 
   /// What was put, but for up to 63 bits that are held until more come, or the end.
-  std::span<const unsigned char> data() const { return {data_.data(), size_}; }
+  ByteView data() const { return {data_.data(), size_}; }
 
   /// Forgets data().
   void clear() { size_ = 0; }
@@ -113,7 +113,7 @@ class BitWriter {
     }
   }
 
-  std::vector<unsigned char> data_;
+  Bytes data_;
   std::size_t size_ = 0;
   std::uint64_t window_ = 0;
   int held_ = 0;  ///< bits on top of the window
@@ -129,8 +129,7 @@ class HuffmanTable {
 
   /// `counts` has the number of codes of each length, 1 to 16. A table that no baseline encoder
   /// writes has no symbols.
-  HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
-               std::span<const unsigned char> symbols);
+  HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts, ByteView symbols);
 
   using Step = huffman::Step;
   static constexpr int kShort = huffman::Codes::kShort;
@@ -172,8 +171,8 @@ struct CodedChroma {
 /// byte. Each 0xFF of the data must have a zero behind it. Libraries may take data that it refuses,
 /// such as those with values too large for 8-bit samples. All bits of components but the first are
 /// appended to `chroma`, if there is one: means are stored as differences, which stay.
-bool holds_units(std::span<const unsigned char> data, std::span<const ScanComponent> components,
-                 std::size_t units, CodedChroma* chroma = nullptr);
+bool holds_units(ByteView data, std::span<const ScanComponent> components, std::size_t units,
+                 CodedChroma* chroma = nullptr);
 
 /// Makes the data of a scan of luma that was coded by itself, in the order of the scan, and of
 /// chroma.
@@ -181,11 +180,11 @@ class Interleaver {
  public:
   /// Luma has that many blocks in each unit. `dc` and `ac` are the payloads of the segments that
   /// define its tables: `dc` the standard's.
-  Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
-              std::span<const unsigned char> dc, std::span<const unsigned char> ac);
+  Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval, ByteView dc,
+              ByteView ac);
 
   /// Appends units. The first block's mean in `luma` is no difference.
-  void add(std::span<const unsigned char> luma, std::size_t units);
+  void add(ByteView luma, std::size_t units);
 
   BitWriter out;
 

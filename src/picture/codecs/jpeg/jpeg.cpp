@@ -5,7 +5,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -22,30 +21,23 @@ enum OwnCode { kDamage = -2, kTooManyScans = -3, kHeaderTooLong = -4 };
 /// Bytes of all coefficients of a file that is decoded or encoded, two each.
 template <class Info>
 std::int64_t coefficient_bytes(const Info& info) {
-  int across = 1, down = 1;
   std::int64_t samples = 0;
-  for (int i = 0; i < info.num_components; ++i) {
-    across = std::max(across, info.comp_info[i].h_samp_factor);
-    down = std::max(down, info.comp_info[i].v_samp_factor);
+  for (int i = 0; i < info.num_components; ++i)
     samples += info.comp_info[i].h_samp_factor * info.comp_info[i].v_samp_factor;
-  }
   const std::int64_t pixels = std::int64_t{info.image_width} * info.image_height;
-  return std::int64_t{sizeof(JCOEF)} * pixels * samples / (across * down);
+  return std::int64_t{sizeof(JCOEF)} * pixels * samples /
+         (info.max_h_samp_factor * info.max_v_samp_factor);
 }
 
 /// Header::coefficient_bytes. Arrays of coefficients have whole units of a scan.
 std::int64_t kept_bytes(const jpeg_decompress_struct& info) {
   const int count = info.num_components;
-  int across = 1, down = 1, blocks = 0;
-  for (int i = 0; i < count; ++i) {
-    across = std::max(across, info.comp_info[i].h_samp_factor);
-    down = std::max(down, info.comp_info[i].v_samp_factor);
-  }
+  int blocks = 0;
   std::int64_t bytes = 0;
   for (int i = 0; i < count; ++i) {
     const jpeg_component_info& component = info.comp_info[i];
     const int h = component.h_samp_factor, v = component.v_samp_factor;
-    if (across % h || down % v) return 0;
+    if (info.max_h_samp_factor % h || info.max_v_samp_factor % v) return 0;
     blocks += h * v;
     bytes += std::int64_t{sizeof(JBLOCK)} * ((component.width_in_blocks + h - 1) / h * h) *
              ((component.height_in_blocks + v - 1) / v * v);
@@ -392,15 +384,13 @@ class JpegReader : public FirstPictureReader,
       jpeg_read_header(&info_, TRUE);
     });
     header_read_ = true;
-    context_.check_size(info_.image_width, info_.image_height);
+    set_size(info_.image_width, info_.image_height);
     if (info_.data_precision != 8) fail_precision(info_.data_precision);
     const int components = info_.num_components;
     if (components != 1 && components != 3 && components != 4) {
       context_.fail("it has " + std::to_string(components) +
                     " colour components, and only JPEGs of 1, 3 or 4 are read; convert it first");
     }
-    header_.width = int(info_.image_width);
-    header_.height = int(info_.image_height);
     header_.channels = components == 1 ? 1 : 3;
     info_.out_color_space = components == 1   ? JCS_GRAYSCALE
                             : components == 3 ? JCS_EXT_BGR
@@ -566,8 +556,8 @@ class JpegReader : public FirstPictureReader,
   std::unique_ptr<unsigned char[]> buffer_;
   jpeg_source_mgr manager_{};
   jpeg_progress_mgr progress_{};
-  std::uint64_t offset_ = 0;         ///< of the byte after the buffer
-  std::vector<unsigned char> line_;  ///< CMYK
+  std::uint64_t offset_ = 0;  ///< of the byte after the buffer
+  Bytes line_;                ///< CMYK
   std::string damage_;
   std::optional<jpeg::LateHeight> late_height_;
   int next_row_ = 0;      ///< that the caller gets

@@ -17,7 +17,7 @@ namespace {
 /// The coefficients of a file without damage.
 class Coefficients : public WithLibjpeg<Coefficients, jpeg_decompress_struct> {
  public:
-  explicit Coefficients(std::span<const unsigned char> file) {
+  explicit Coefficients(ByteView file) {
     errors_.emit_message = [](j_common_ptr c, int level) {
       const int code = c->err->msg_code;
       if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM &&
@@ -124,8 +124,8 @@ class Strip : public Compressor {
 
 class PatchWriter : public RowWriter, public Compressor {
  public:
-  PatchWriter(ByteSink& sink, const Header& header, const WriteOptions& options,
-              std::span<const unsigned char> file, std::vector<Region> regions)
+  PatchWriter(ByteSink& sink, const Header& header, const WriteOptions& options, ByteView file,
+              std::vector<Region> regions)
       : Compressor(sink, header),
         sink_(sink),
         header_(header),
@@ -230,7 +230,7 @@ class PatchWriter : public RowWriter, public Compressor {
   }
 
   /// Takes the blocks that hold pixels of a region from what encode() made of a row of units.
-  void put(PictureView<const std::byte> rows, const std::vector<unsigned char>& encoded) {
+  void put(PictureView<const std::byte> rows, const Bytes& encoded) {
     Coefficients strip(encoded);
     if (!strip.read()) fail_to_encode(header_, "");
     const int left = columns_of(rows, next_row_).first;
@@ -308,9 +308,9 @@ class LumaWriter : public RowWriter {
   }
 
   void write(PictureView<const std::byte> /*rows*/, EncodedRows encoded) override {
-    const View strip = encoded.bytes;
+    const ByteView strip = encoded.bytes;
     std::size_t at = 2;
-    std::vector<View> tables;
+    std::vector<ByteView> tables;
     for (std::optional<SegmentInFile> segment; (segment = segment_at(strip, at));) {
       at = segment->next;
       if (segment->marker == kHuffmanTables) tables.push_back(segment->payload);
@@ -328,19 +328,17 @@ class LumaWriter : public RowWriter {
   }
 
  private:
-  using View = std::span<const unsigned char>;
-
   /// Writes what stands before the data. Tables of the file may lack codes for luma that has
   /// changed, so that luma has the standard's.
-  void begin(const std::vector<View>& tables) {
+  void begin(const std::vector<ByteView>& tables) {
     const jpeg_decompress_struct& info = *original_.info();
     const jpeg_component_info& luma = info.comp_info[0];
     all_.emplace(chroma_->coded, coding_.across * coding_.down, info.restart_interval, tables[0],
                  tables[1]);
     const auto scan = chroma_->head.begin() + std::ptrdiff_t(chroma_->tables);
-    std::vector<unsigned char> head(chroma_->head.begin(), scan);
+    Bytes head(chroma_->head.begin(), scan);
     for (int i = 0; i < 2; ++i) {
-      const View table = tables[std::size_t(i)];
+      const ByteView table = tables[std::size_t(i)];
       append_segment(kHuffmanTables, table, head);
       head[head.size() - table.size()] =
           static_cast<unsigned char>(i == 0 ? luma.dc_tbl_no : 0x10 | luma.ac_tbl_no);
@@ -366,7 +364,7 @@ std::unique_ptr<RowWriter> write_luma(ByteSink& sink, const Header& header,
 }
 
 std::unique_ptr<RowWriter> patch(ByteSink& sink, const Header& header, const WriteOptions& options,
-                                 std::span<const unsigned char> file, std::vector<Region> regions) {
+                                 ByteView file, std::vector<Region> regions) {
   return std::make_unique<PatchWriter>(sink, header, options, file, std::move(regions));
 }
 

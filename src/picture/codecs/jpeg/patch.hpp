@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "src/picture/codec.hpp"
@@ -17,7 +16,7 @@ namespace convfilt::jpeg {
 /// whole picture is coded anew, with a warning. The file, whose Header::coefficient_bytes are not
 /// 0, must stay in memory.
 std::unique_ptr<RowWriter> patch(ByteSink& sink, const Header& header, const WriteOptions& options,
-                                 std::span<const unsigned char> file, std::vector<Region> regions);
+                                 ByteView file, std::vector<Region> regions);
 
 /// A writer of rows of luma. The result has the chroma of another JPEG bit for bit, and that one's
 /// quantisation; codes of luma are the standard's.

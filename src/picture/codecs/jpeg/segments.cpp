@@ -3,25 +3,21 @@
 #include <lcms2_plugin.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <new>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "src/picture/byte_order.hpp"
 #include "src/picture/codecs/tiff/directory.hpp"
+#include "src/picture/xmp.hpp"
 
 namespace convfilt::jpeg {
 namespace {
 
-using Bytes = Metadata::Bytes;
-using View = std::span<const unsigned char>;
 using namespace std::string_view_literals;
 
 constexpr std::string_view kExif = kExifMark, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
@@ -35,23 +31,23 @@ constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
 constexpr std::size_t kGuid = 32;               // digits of the MD5 sum of an extension
 
-void append(Bytes& to, View bytes) {
+void append(Bytes& to, ByteView bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-Segment segment_of(Marker marker, std::initializer_list<View> parts) {
+Segment segment_of(Marker marker, std::initializer_list<ByteView> parts) {
   Segment segment{marker, {}};
-  for (const View part : parts) append(segment.payload, part);
+  for (const ByteView part : parts) append(segment.payload, part);
   return segment;
 }
 
 /// As many of the bytes from `at` on as there are, up to `most`.
-View part_of(View bytes, std::size_t at, std::size_t most) {
+ByteView part_of(ByteView bytes, std::size_t at, std::size_t most) {
   return bytes.subspan(at, std::min(most, bytes.size() - at));
 }
 
 /// XMP names an extension by this sum.
-std::string md5_in_hexadecimal(View bytes) {
+std::string md5_in_hexadecimal(ByteView bytes) {
   const cmsHANDLE sum = cmsMD5alloc(nullptr);
   if (!sum) throw std::bad_alloc();
   cmsMD5add(sum, bytes.data(), cmsUInt32Number(bytes.size()));
@@ -64,17 +60,17 @@ std::string md5_in_hexadecimal(View bytes) {
 }
 
 /// The profile of numbered segments, each "ICC_PROFILE\0", its number from 1, how many there are.
-std::optional<Bytes> joined_profile(const std::vector<View>& parts) {
+std::optional<Bytes> joined_profile(const std::vector<ByteView>& parts) {
   const std::size_t count = parts.front()[1];
-  std::vector<View> in_order(count);
-  for (const View part : parts) {
+  std::vector<ByteView> in_order(count);
+  for (const ByteView part : parts) {
     const std::size_t number = part[0];
     if (number < 1 || number > count || part[1] != count || in_order[number - 1].data())
       return std::nullopt;
     in_order[number - 1] = part.subspan(2);
   }
   Bytes profile;
-  for (const View part : in_order) {
+  for (const ByteView part : in_order) {
     if (!part.data()) return std::nullopt;
     append(profile, part);
   }
@@ -117,24 +113,9 @@ std::map<std::string, std::string> namespaces_in(std::string_view tag) {
 
 constexpr std::string_view kHasExtension = "xmpNote:HasExtendedXMP";
 
-/// Takes away the property that names the extension, an attribute or an element.
-void erase_note(std::string& xml) {
-  const std::size_t at = xml.find(kHasExtension);
-  if (at == xml.npos) return;
-  if (at > 0 && xml[at - 1] == '<') {
-    const std::string end = "</" + std::string(kHasExtension) + ">";
-    const std::size_t close = xml.find(end, at);
-    if (close != xml.npos) xml.erase(at - 1, close + end.size() - (at - 1));
-    return;
-  }
-  const std::size_t open = xml.find_first_of("'\"", at);
-  const std::size_t close = open == xml.npos ? xml.npos : xml.find(xml[open], open + 1);
-  if (close != xml.npos) xml.erase(at, close + 1 - at);
-}
-
 /// The packet with the descriptions of its extension among its own; nothing where one of the two is
 /// not of the form that the specification gives.
-std::optional<Bytes> joined_packet(View packet, View extension) {
+std::optional<Bytes> joined_packet(ByteView packet, ByteView extension) {
   constexpr std::string_view kOpen = "<rdf:RDF", kClose = "</rdf:RDF>", kMeta = "<x:xmpmeta";
   std::string xml(text_of(packet));
   const std::string_view more = text_of(extension);
@@ -161,24 +142,24 @@ std::optional<Bytes> joined_packet(View packet, View extension) {
   }
   xml.insert(end, more.substr(more_rdf.end, more_end - more_rdf.end));
   xml.insert(rdf.end - 1, added);
-  erase_note(xml);
+  erase_first(xml, kHasExtension);
   return Bytes(xml.begin(), xml.end());
 }
 
 /// The parts of extensions by their names, each with its full length and where it belongs.
-using Extensions = std::map<std::string, std::vector<View>>;
+using Extensions = std::map<std::string, std::vector<ByteView>>;
 
 /// The extension that the packet asks for; nothing where parts are missing or lie wrongly.
-std::optional<Bytes> extension_of(View packet, Extensions& extensions) {
+std::optional<Bytes> extension_of(ByteView packet, Extensions& extensions) {
   const auto asked = std::find_if(extensions.begin(), extensions.end(), [&](const auto& named) {
     return text_of(packet).find(named.first) != std::string_view::npos;
   });
   if (asked == extensions.end()) return std::nullopt;
-  std::vector<View>& parts = asked->second;
+  std::vector<ByteView>& parts = asked->second;
   std::sort(parts.begin(), parts.end(),
-            [](View a, View b) { return big_endian(a, 4, 4) < big_endian(b, 4, 4); });
+            [](ByteView a, ByteView b) { return big_endian(a, 4, 4) < big_endian(b, 4, 4); });
   Bytes bytes;
-  for (const View part : parts) {
+  for (const ByteView part : parts) {
     if (big_endian(part, 4, 4) != bytes.size()) return std::nullopt;
     append(bytes, part.subspan(8));
   }
@@ -199,17 +180,12 @@ std::string_view without_wrapper(std::string_view xml) {
   return xml;
 }
 
-void add_packet(View xmp, std::vector<Segment>& list) {
+void add_packet(ByteView xmp, std::vector<Segment>& list) {
   if (xmp.size() <= kLargestPacket) return list.push_back(segment_of(kApp1, {bytes_of(kXmp), xmp}));
-  const View extension = bytes_of(without_wrapper(text_of(xmp)));
+  const ByteView extension = bytes_of(without_wrapper(text_of(xmp)));
   const std::string guid = md5_in_hexadecimal(extension);
-  const std::string packet =
-      "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
-      "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">"
-      "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
-      "<rdf:Description rdf:about=\"\" xmlns:xmpNote=\"http://ns.adobe.com/xmp/note/\" "
-      "xmpNote:HasExtendedXMP=\"" +
-      guid + "\"/></rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>";
+  const std::string packet = packet_of(
+      "xmlns:xmpNote=\"http://ns.adobe.com/xmp/note/\" xmpNote:HasExtendedXMP=\"" + guid + "\"/>");
   list.push_back(segment_of(kApp1, {bytes_of(kXmp), bytes_of(packet)}));
   for (std::size_t at = 0; at < extension.size(); at += kExtensionPart) {
     Bytes place;
@@ -220,7 +196,7 @@ void add_packet(View xmp, std::vector<Segment>& list) {
   }
 }
 
-void add_profile(View icc, Segments& segments) {
+void add_profile(ByteView icc, Segments& segments) {
   constexpr std::size_t kPart = kLargestPayload - kIcc.size() - 2, kMostParts = 255;
   const std::size_t count = (icc.size() + kPart - 1) / kPart;
   if (count > kMostParts) {
@@ -245,7 +221,7 @@ void add_resources(const Metadata& metadata, std::vector<Segment>& list) {
 }
 
 /// CIPA DC-007: a directory has a value of 16 bytes for each picture.
-std::vector<IndexedPicture> indexed_pictures(View directory) {
+std::vector<IndexedPicture> indexed_pictures(ByteView directory) {
   constexpr std::uint16_t kEntries = 0xB002;
   constexpr std::size_t kEntry = 16, kSizeAt = 4, kPlaceAt = 8;
   const TiffStructure index(directory);
@@ -255,7 +231,7 @@ std::vector<IndexedPicture> indexed_pictures(View directory) {
   std::vector<IndexedPicture> pictures;
   const Bytes bytes = index.bytes_of(*entry, directory.size());
   for (std::size_t at = 0; at + kEntry <= bytes.size(); at += kEntry) {
-    const View values = View(bytes).subspan(at, kEntry);
+    const ByteView values = ByteView(bytes).subspan(at, kEntry);
     pictures.push_back({index.number_in(values.subspan(kPlaceAt, 4)),
                         index.number_in(values.subspan(kSizeAt, 4))});
   }
@@ -268,7 +244,7 @@ std::optional<std::uint64_t> index_place(ByteSource& file) {
   std::array<unsigned char, 8> head{};
   for (std::uint64_t at = 2; file.read(at, head) == head.size() && head[0] == 0xFF;
        at += 2 + big_endian(head, 2, 2)) {
-    if (head[1] == kApp2 && starts_with(View(head).subspan(4), kPictures))
+    if (head[1] == kApp2 && starts_with(ByteView(head).subspan(4), kPictures))
       return at + 4 + kPictures.size();
     if (head[1] == kStartOfScan) break;
   }
@@ -304,11 +280,11 @@ std::optional<LateHeight> late_height(ByteSource& file) {
 Contents contents_of(const std::vector<Segment>& segments) {
   Contents contents;
   Metadata& metadata = contents.metadata;
-  std::vector<View> profile;
+  std::vector<ByteView> profile;
   Bytes resources;
   Extensions extensions;
   for (const Segment& segment : segments) {
-    const View payload = segment.payload;
+    const ByteView payload = segment.payload;
     const auto is = [&](Marker marker, std::string_view mark) {
       return segment.marker == marker && starts_with(payload, mark);
     };
@@ -316,7 +292,7 @@ Contents contents_of(const std::vector<Segment>& segments) {
       append(metadata.exif, payload.subspan(kExif.size()));
     if (is(kApp1, kXmp) && metadata.xmp.empty()) append(metadata.xmp, payload.subspan(kXmp.size()));
     if (is(kApp1, kExtension) && payload.size() >= kExtension.size() + kGuid + 8) {
-      const View part = payload.subspan(kExtension.size());
+      const ByteView part = payload.subspan(kExtension.size());
       extensions[std::string(text_of(part.first(kGuid)))].push_back(part.subspan(kGuid));
     }
     if (is(kApp2, kIcc) && payload.size() >= kIcc.size() + 2)
@@ -341,7 +317,7 @@ Contents contents_of(const std::vector<Segment>& segments) {
       metadata.xmp = std::move(*whole);
     } else {
       std::string alone(text_of(metadata.xmp));
-      erase_note(alone);
+      erase_first(alone, kHasExtension);
       metadata.xmp.assign(alone.begin(), alone.end());
       contents.left_out.push_back(
           "the extension of its XMP is incomplete or of unknown form; it is left out");

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,7 @@ enum Marker : unsigned char {
 /// A segment without its length.
 struct Segment {
   unsigned char marker = 0;
-  Metadata::Bytes payload;
+  Bytes payload;
 };
 
 /// Bytes of one of several pictures, from the beginning of the index's directory on; of the first,

@@ -1,27 +1,22 @@
 #include "src/picture/codecs/jpeg/stream.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <numeric>
-#include <optional>
 
 #include "src/picture/byte_order.hpp"
-#include "src/picture/codecs/jpeg/entropy.hpp"
 #include "src/picture/codecs/jpeg/libjpeg.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
 
 namespace convfilt::jpeg {
 namespace {
 
-using View = std::span<const unsigned char>;
-
 constexpr unsigned char kStart = 0xD8, kQuantisation = 0xDB;
 
 /// The header of a file that libjpeg takes without a warning, and the scan behind it.
 class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
  public:
-  explicit PlainScan(View file) : file_(file) {
+  explicit PlainScan(ByteView file) : file_(file) {
     errors_.emit_message = [](j_common_ptr c, int level) {
       if (level < 0) leave(of(c).exit_, c->err->msg_code);
     };
@@ -131,20 +126,20 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     std::optional<std::size_t>& number = codes.numbers[std::size_t(kind)][std::size_t(in_file)];
     if (!number) {
       const JHUFF_TBL& table = *all[in_file];
-      const auto counts = View(table.bits).last<16>();
+      const auto counts = ByteView(table.bits).last<16>();
       const int symbols = std::accumulate(counts.begin(), counts.end(), 0);
       number = codes.tables.size();
-      codes.tables.emplace_back(kind, counts, View(table.huffval).first(std::size_t(symbols)));
+      codes.tables.emplace_back(kind, counts, ByteView(table.huffval).first(std::size_t(symbols)));
     }
     return number;
   }
 
-  View file_;
+  ByteView file_;
   bool is_read_ = false;
 };
 
 /// The scan of a baseline JPEG with a byte for each quantisation step; nothing where there is none.
-std::optional<std::size_t> baseline_scan(View file) {
+std::optional<std::size_t> baseline_scan(ByteView file) {
   constexpr unsigned char kBaseline = 0xC0, kLastFrame = 0xCF;
   constexpr std::size_t kSteps = DCTSIZE2 + 1;
   std::size_t at = 2;
@@ -166,27 +161,27 @@ bool hold(const PlainScan& scan, const PlainScan::Codes& codes, std::size_t at,
   std::vector<ScanComponent> components;
   for (const auto& [dc, ac, blocks] : codes.components)
     components.emplace_back(codes.tables[dc], codes.tables[ac], blocks);
-  return scan.each_segment(at, chroma != nullptr, [&](View data, std::size_t units) {
+  return scan.each_segment(at, chroma != nullptr, [&](ByteView data, std::size_t units) {
     return holds_units(data, components, units, chroma);
   });
 }
 
 }  // namespace
 
-std::optional<SegmentInFile> segment_at(View file, std::size_t at) {
+std::optional<SegmentInFile> segment_at(ByteView file, std::size_t at) {
   if (at + 4 > file.size() || file[at] != 0xFF) return std::nullopt;
   const std::size_t length = big_endian(file, at + 2, 2);
   if (length < 2 || at + 2 + length > file.size()) return std::nullopt;
   return SegmentInFile{file[at + 1], file.subspan(at + 4, length - 2), at + 2 + length};
 }
 
-void append_segment(unsigned char marker, View payload, std::vector<unsigned char>& to) {
+void append_segment(unsigned char marker, ByteView payload, Bytes& to) {
   to.insert(to.end(), {0xFF, marker});
   append_big_endian(to, payload.size() + 2, 2);
   to.insert(to.end(), payload.begin(), payload.end());
 }
 
-bool is_plain(View file) {
+bool is_plain(ByteView file) {
   const std::optional<std::size_t> at = baseline_scan(file);
   if (!at) return false;
   const PlainScan scan(file);
@@ -194,7 +189,7 @@ bool is_plain(View file) {
   return codes && hold(scan, *codes, segment_at(file, *at)->next);
 }
 
-std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
+std::unique_ptr<huffman::Scan> codes_of_plain(ByteView file) {
   constexpr std::size_t kMostSegments = 1 << 16;
   const std::optional<std::size_t> at = baseline_scan(file);
   if (!at) return nullptr;
@@ -210,19 +205,19 @@ std::unique_ptr<huffman::Scan> codes_of_plain(View file) {
   bool is_for_device = file.size() <= huffman::Scan::kMostBytes;
   if (is_for_device) found->data.reserve(file.size());
   const bool is_whole =
-      is_for_device && scan.each_segment(data, false, [&](View stuffed, std::size_t units) {
+      is_for_device && scan.each_segment(data, false, [&](ByteView stuffed, std::size_t units) {
         is_for_device = found->segments.size() < kMostSegments;
         if (is_for_device) found->add(stuffed, units * found->blocks.size());
         return is_for_device;
       });
   if (is_whole) return found;
   if (is_for_device || !hold(scan, *codes, data)) return nullptr;
-  found->data = std::vector<unsigned char>();
+  found->data = Bytes();
   found->segments = std::vector<huffman::Scan::Segment>();
   return found;
 }
 
-std::unique_ptr<const KeptChroma> chroma_of(View file, std::size_t units) {
+std::unique_ptr<const KeptChroma> chroma_of(ByteView file, std::size_t units) {
   const std::optional<std::size_t> at = baseline_scan(file);
   const PlainScan scan(file);
   if (!at || !scan.has_own_luma()) return nullptr;
@@ -238,8 +233,8 @@ std::unique_ptr<const KeptChroma> chroma_of(View file, std::size_t units) {
   return kept;
 }
 
-std::vector<unsigned char> with_metadata(View encoded, const Metadata& metadata) {
-  std::vector<unsigned char> file = {0xFF, kStart};
+Bytes with_metadata(ByteView encoded, const Metadata& metadata) {
+  Bytes file = {0xFF, kStart};
   std::vector<Segment> segments = segments_of(metadata).list;
   segments.insert(segments.begin(), jfif_segment(metadata.resolution));
   for (const Segment& segment : segments) append_segment(segment.marker, segment.payload, file);

@@ -17,9 +17,6 @@
 namespace convfilt::png {
 namespace {
 
-using Bytes = Metadata::Bytes;
-using View = std::span<const unsigned char>;
-
 constexpr std::string_view kXmpKeyword = "XML:com.adobe.xmp";
 constexpr std::string_view kBlockKeyword = "Raw profile type ";
 constexpr std::string_view kXmpMark("http://ns.adobe.com/xap/1.0/\0", 29);
@@ -29,7 +26,7 @@ constexpr double kInchesPerMetre = 1 / 0.0254;
 constexpr std::size_t kMostBytes = std::size_t{1} << 26;
 
 /// Empty where the stream is damaged or too long.
-Bytes inflated(View compressed) {
+Bytes inflated(ByteView compressed) {
   z_stream stream{};
   if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
   Bytes out;
@@ -49,7 +46,7 @@ Bytes inflated(View compressed) {
   return result == Z_STREAM_END ? out : Bytes{};
 }
 
-Bytes deflated(View bytes) {
+Bytes deflated(ByteView bytes) {
   Bytes out(compressBound(uLong(bytes.size())));
   uLongf size = uLongf(out.size());
   if (compress2(out.data(), &size, bytes.data(), uLong(bytes.size()), Z_BEST_COMPRESSION) != Z_OK)
@@ -59,7 +56,7 @@ Bytes deflated(View bytes) {
 }
 
 /// The bytes after a keyword and its 0; empty if the chunk has another keyword.
-View after_keyword(View data, std::string_view keyword) {
+ByteView after_keyword(ByteView data, std::string_view keyword) {
   if (!starts_with(data, keyword) || data.size() <= keyword.size() || data[keyword.size()] != 0)
     return {};
   return data.subspan(keyword.size() + 1);
@@ -67,7 +64,7 @@ View after_keyword(View data, std::string_view keyword) {
 
 /// The text of an iTXt chunk behind its keyword: two flags, a language and a translated keyword
 /// come before it.
-Bytes international_text(View data) {
+Bytes international_text(ByteView data) {
   if (data.size() < 2) return {};
   const bool compressed = data[0] == 1;
   data = data.subspan(2);
@@ -81,7 +78,7 @@ Bytes international_text(View data) {
 
 /// The bytes of a profile that ImageMagick and ExifTool write as text: an empty line, its name and
 /// its length, which the digits tell, too, in lines; then hexadecimal digits.
-Bytes raw_profile(View text) {
+Bytes raw_profile(ByteView text) {
   constexpr int kLinesBefore = 3;
   int lines = 0;
   std::string digits;
@@ -95,11 +92,6 @@ Bytes raw_profile(View text) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     std::from_chars(&digits[2 * i], &digits[2 * i] + 2, bytes[i], 16);
   return bytes;
-}
-
-/// IIM records without the resource of Photoshop that may hold them.
-Bytes records_in(Bytes profile) {
-  return starts_with(profile, "8BIM") ? iptc_in(profile) : profile;
 }
 
 /// The kinds taken so far. The first chunk of each kind counts, as for libpng; inflating every one
@@ -116,7 +108,7 @@ bool is_text(std::string_view type) {
 }
 
 /// Takes a chunk that says what the colours are. Of each kind the first counts.
-void take_label(std::string_view type, View data, ColourLabel& label) {
+void take_label(std::string_view type, ByteView data, ColourLabel& label) {
   constexpr std::size_t kMastering = 24, kLightLevels = 8;
   const auto number = [&](std::size_t i) { return std::uint32_t(big_endian(data, 4 * i)); };
   if (type == "cICP" && data.size() == 4 && !label.codes) {
@@ -153,7 +145,7 @@ void append_label(ByteSink& sink, const ColourLabel& label) {
 
 /// Keeps a text that a PNG made of this one may have, too. Blocks as text do not stay: they repeat
 /// metadata, and with those the orientation before.
-void keep(std::string_view type, View data, Taken& taken, Metadata& metadata) {
+void keep(std::string_view type, ByteView data, Taken& taken, Metadata& metadata) {
   const bool is_block =
       starts_with(data, kBlockKeyword) || !after_keyword(data, kXmpKeyword).empty();
   if (!is_text(type) || is_block) return;
@@ -164,7 +156,7 @@ void keep(std::string_view type, View data, Taken& taken, Metadata& metadata) {
 
 /// Takes a block of metadata that a text holds in digits, as old ImageMagick writes it. A chunk of
 /// its own counts more.
-void take_block(std::string_view type, View data, Taken& taken, Metadata& metadata) {
+void take_block(std::string_view type, ByteView data, Taken& taken, Metadata& metadata) {
   if (!starts_with(data, kBlockKeyword)) return;
   data = data.subspan(kBlockKeyword.size());
   const auto end = std::find(data.begin(), data.end(), 0);
@@ -178,8 +170,8 @@ void take_block(std::string_view type, View data, Taken& taken, Metadata& metada
   // An EXIF block and an XMP packet may both be called APP1.
   if (!known || (name != "APP1" && std::exchange(taken.*known, true))) return;
   if (name == "APP1" && ++taken.app1 > 2) return;
-  const View text = data.subspan(name.size() + 1);
-  Bytes block = raw_profile(type == "zTXt" ? View(inflated(text.subspan(1))) : text);
+  const ByteView text = data.subspan(name.size() + 1);
+  Bytes block = raw_profile(type == "zTXt" ? ByteView(inflated(text.subspan(1))) : text);
   if (name == "APP1" && starts_with(block, kXmpMark)) known = &Taken::xmp_text;
   for (const std::string_view mark : {kExifMark, kXmpMark})
     if (starts_with(block, mark))
@@ -188,10 +180,13 @@ void take_block(std::string_view type, View data, Taken& taken, Metadata& metada
               : known == &Taken::icc_text ? metadata.icc
               : known == &Taken::xmp_text ? metadata.xmp
                                           : metadata.iptc;
-  if (to.empty()) to = known == &Taken::iptc ? records_in(std::move(block)) : std::move(block);
+  if (!to.empty()) return;
+  // A resource of Photoshop may hold IIM records.
+  const bool is_resource = known == &Taken::iptc && starts_with(block, "8BIM");
+  to = is_resource ? iptc_in(block) : std::move(block);
 }
 
-void take(std::string_view type, View data, Taken& taken, Contents& contents) {
+void take(std::string_view type, ByteView data, Taken& taken, Contents& contents) {
   Metadata& metadata = contents.metadata;
   keep(type, data, taken, metadata);
   take_label(type, data, metadata.label);
@@ -206,7 +201,7 @@ void take(std::string_view type, View data, Taken& taken, Contents& contents) {
       metadata.icc = inflated(data.subspan(std::size_t(end - data.begin()) + 2));
     contents.lost_profile = metadata.icc.empty();
   } else if (type == "iTXt") {
-    if (const View text = after_keyword(data, kXmpKeyword);
+    if (const ByteView text = after_keyword(data, kXmpKeyword);
         !text.empty() && !std::exchange(taken.xmp, true))
       metadata.xmp = international_text(text);
   } else if (type == "zTXt" || type == "tEXt") {
@@ -233,7 +228,7 @@ void take(std::string_view type, View data, Taken& taken, Contents& contents) {
 
 }  // namespace
 
-std::optional<FrameControl> frame_control(View data) {
+std::optional<FrameControl> frame_control(ByteView data) {
   constexpr std::size_t kLength = 26;
   if (data.size() < kLength) return std::nullopt;
   const auto number = [&](std::size_t at, std::size_t count) {
@@ -283,7 +278,7 @@ Contents contents_of(ByteSource& source) {
     } else if (length <= kMostBytes) {
       Bytes chunk(std::size_t(length) + 8);  // type, data and checksum
       source.read(at + 4, chunk);
-      const View data = View(chunk).subspan(4, length);
+      const ByteView data = ByteView(chunk).subspan(4, length);
       if (big_endian(chunk, std::size_t(length) + 4) == crc32(0, chunk.data(), uInt(length) + 4)) {
         take(type, data, taken, contents);
       } else if (contents.damage.empty()) {
@@ -302,7 +297,7 @@ Contents contents_of(ByteSource& source) {
   return contents;
 }
 
-void append_chunk(ByteSink& sink, std::string_view type, View data) {
+void append_chunk(ByteSink& sink, std::string_view type, ByteView data) {
   Bytes frame, end;
   append_big_endian(frame, data.size());
   frame.insert(frame.end(), type.begin(), type.end());

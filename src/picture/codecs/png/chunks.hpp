@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,7 +19,7 @@ struct FrameControl {
 };
 
 /// Nothing for a chunk that is too short.
-std::optional<FrameControl> frame_control(std::span<const unsigned char> data);
+std::optional<FrameControl> frame_control(ByteView data);
 
 struct Contents {
   Metadata metadata;
@@ -40,7 +39,7 @@ struct Contents {
 Contents contents_of(ByteSource& source);
 
 /// Appends a chunk with its checksum.
-void append_chunk(ByteSink& sink, std::string_view type, std::span<const unsigned char> data);
+void append_chunk(ByteSink& sink, std::string_view type, ByteView data);
 
 /// Appends the chunks that hold metadata; they stand before the pixels.
 void append_metadata(ByteSink& sink, const Metadata& metadata);

@@ -37,7 +37,7 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
+constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 
 /// How libpng's functions are left, and what they said.
 struct Exit {
@@ -193,8 +193,7 @@ class PngReader : public FirstPictureReader, LibpngReader {
     // contents_of() takes the metadata. libpng would keep all that a small file's texts inflate to.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     if (!attempt(exit_, [&] { png_read_info(png_, info_); })) fail(contents);
-    const auto width = png_get_image_width(png_, info_), height = png_get_image_height(png_, info_);
-    context_.check_size(width, height);
+    set_size(png_get_image_width(png_, info_), png_get_image_height(png_, info_));
     if (!contents.damage.empty()) context_.damaged(contents.damage);
     take_warning("in its header");
 
@@ -207,8 +206,6 @@ class PngReader : public FirstPictureReader, LibpngReader {
       context_.leaves_out("only the first picture of this animated PNG is read");
     if (contents.frames > 1)
       header_.frame = Frame{contents.loops, contents.first->time, contents.first->per_second};
-    header_.width = int(width);
-    header_.height = int(height);
     header_.channels = grey && !key ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
     header_.depth = bits == 16 ? Depth::u16 : Depth::u8;
     stored_bits_ = std::uint64_t(bits) * png_get_channels(png_, info_);
@@ -289,8 +286,7 @@ class PngReader : public FirstPictureReader, LibpngReader {
     take_warning(place(row));
     const int index = std::exchange(foreign_colour_, -1);
     if (index < 0) return;
-    context_.damaged(data_damaged(place(row) + ": colour " + std::to_string(index) +
-                                  " of a palette of " + std::to_string(colour_count_)));
+    context_.damaged(data_damaged(place(row) + ": " + foreign_colour(index, colour_count_)));
   }
 
   /// libpng takes indices beyond the palette for black without a word, so indices become colours
@@ -353,10 +349,10 @@ class PngReader : public FirstPictureReader, LibpngReader {
 };
 
 /// The frames of an animation. Each becomes a PNG that PngReader decodes.
-class AnimatedPngReader : public WholeReader {
+class AnimatedPngReader : public AnimationReader {
  public:
   AnimatedPngReader(ByteSource& source, ReadContext& context, const png::Contents& contents)
-      : WholeReader(source, context, FormatId::png), frame_(*contents.first) {
+      : AnimationReader(source, context, FormatId::png), frame_(*contents.first) {
     header_ = PngReader(source, context, contents).header();
     const FramePlace& place = frame_.place;
     const bool covers = place.x == 0 && place.y == 0 && place.width == header_.width &&
@@ -364,9 +360,7 @@ class AnimatedPngReader : public WholeReader {
     if (!covers || contents.clears) header_.channels = 4;
     if (!contents.begins_with_frame)
       context.leaves_out("its still picture, which is no frame of its animation, is not read");
-    header_.bytes_behind = (header_.pages - 1) * convfilt::bytes_of(header_);
-    first_ = context.first_page(header_.pages);
-    context.check_memory(std::uint64_t(held_bytes()));
+    begin_animation();
   }
 
   /// The canvas, what a frame restores, and a frame; and the frame's bytes.
@@ -376,42 +370,28 @@ class AnimatedPngReader : public WholeReader {
                              std::int64_t(size_of(header_.depth));
   }
 
-  bool next() override {
-    if (!find_frame()) return false;
-    header_.frame->time = frame_.time;
-    header_.frame->per_second = frame_.per_second;
-    header_.bytes_behind -= convfilt::bytes_of(header_);
-    begin_again();
-    return true;
-  }
-
  private:
   void decode() override {
-    if (canvas_.empty()) {
-      canvas_ = Canvas(header_.width, header_.height, header_.depth);
-      find_frame();
-    }
-    lay_frame();
-    for (; first_ > 0; --first_)
-      if (next()) lay_frame();
+    if (canvas_.empty()) find_frame();
+    AnimationReader::decode();
   }
 
-  void copy_row(int y, std::byte* to) const override { canvas_.copy_row(y, header_.channels, to); }
-
   /// Goes on to the chunk that begins the next frame, and keeps those that all frames need.
-  bool find_frame() {
+  bool find_frame() override {
     while (const auto chunk = next_chunk()) {
       if (chunk->type == "IHDR") head_ = chunk->data;
       if (chunk->type == "PLTE" || chunk->type == "tRNS") shared_.push_back(*chunk);
       const auto frame = chunk->type == "fcTL" ? png::frame_control(chunk->data) : std::nullopt;
       if (!frame) continue;
       frame_ = *frame;
+      header_.frame->time = frame_.time;
+      header_.frame->per_second = frame_.per_second;
       return true;
     }
     return false;
   }
 
-  void lay_frame() {
+  void lay_frame() override {
     const FramePlace& place = frame_.place;
     if (place.width < 1 || place.height < 1 || place.x > header_.width - place.width ||
         place.y > header_.height - place.height)
@@ -433,7 +413,6 @@ class AnimatedPngReader : public WholeReader {
   /// A file of the frame's pixels.
   Bytes png_of_frame() {
     MemorySink sink;
-    constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     constexpr std::size_t kNumber = 4;  // bytes before a later frame's pixels
     sink.append(kSignature);
     Bytes head;
@@ -474,11 +453,9 @@ class AnimatedPngReader : public WholeReader {
   }
 
   png::FrameControl frame_;
-  Canvas canvas_;
   Bytes head_;                           ///< the file's IHDR
   std::vector<Metadata::Chunk> shared_;  ///< that stand before the pixels of each frame
   std::uint64_t at_ = 8;                 ///< behind the signature
-  int first_ = 0;                        ///< frames before the one that is read first
 };
 
 std::unique_ptr<RowReader> open_png(ByteSource& source, ReadContext& context) {
@@ -489,7 +466,7 @@ std::unique_ptr<RowReader> open_png(ByteSource& source, ReadContext& context) {
 }
 
 /// Adler-32, by which zlib's streams are checked.
-std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
+std::uint32_t checksum_of(ByteView bytes) {
 #ifdef CONVFILT_HAS_ISAL
   return isal_adler32(1, bytes.data(), bytes.size());
 #else
@@ -499,7 +476,7 @@ std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
 
 /// Calls `step` until all of `raw` is deflated. `stream` is zlib's or ISA-L's.
 template <class Stream, class Step>
-Bytes deflated_by(Stream& stream, std::span<const unsigned char> raw, const Step& step) {
+Bytes deflated_by(Stream& stream, ByteView raw, const Step& step) {
   Bytes out(raw.size() + raw.size() / 8 + 1024);
   std::size_t size = 0;
   stream.next_in = const_cast<unsigned char*>(raw.data());
@@ -517,7 +494,7 @@ Bytes deflated_by(Stream& stream, std::span<const unsigned char> raw, const Step
 
 /// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that
 /// is there. `filtered` is for rows that are filtered.
-Bytes deflated(std::span<const unsigned char> raw, int level, bool filtered) {
+Bytes deflated(ByteView raw, int level, bool filtered) {
 #ifdef CONVFILT_HAS_ISAL
   if (level < 0) {
     // Filtered photographs have runs and hardly other repetitions: matches from further away are
@@ -583,7 +560,6 @@ class PngWriter : public RowWriter {
         level_(options.compression.value_or(-1)),
         row_(stored_row_bytes(header)),
         checksum_(checksum_of({})) {
-    constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     sink_.append(kSignature);
     Bytes chunk;
     for (const int side : {header.width, header.height})

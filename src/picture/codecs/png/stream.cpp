@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 
 #include "src/picture/byte_order.hpp"
 
@@ -16,10 +15,6 @@ namespace {
 constexpr std::size_t kPart = std::size_t{1} << 16;
 constexpr std::size_t kMostStored = 0xffff;  // bytes of a stored block
 constexpr std::size_t kFrame = 12;           // a chunk's length, type and checksum
-
-void put_big_endian(unsigned char* to, std::uint32_t number) {
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<unsigned char>(number >> (24 - 8 * i));
-}
 
 }  // namespace
 
@@ -124,17 +119,13 @@ void StoredPixels::make_chunk() {
   // Bytes that were inflated before the trouble still give their rows.
   if (count == 0 && !ended_) return ready_.clear();
   const std::size_t data = 5 + count + (ended_ ? 4 : 0);
-  unsigned char* to = ready_.data();
-  put_big_endian(to, std::uint32_t(data));
-  std::memcpy(to + 4, "IDAT", 4);
-  to += 8;
-  *to++ = ended_ ? 1 : 0;
-  *to++ = static_cast<unsigned char>(count & 255);
-  *to++ = static_cast<unsigned char>(count >> 8);
-  *to++ = static_cast<unsigned char>(~count & 255);
-  *to++ = static_cast<unsigned char>(~count >> 8 & 255);
+  put_number(ready_, 0, data, 4, false);
+  std::memcpy(&ready_[4], "IDAT", 4);
+  ready_[8] = ended_ ? 1 : 0;
+  put_number(ready_, 9, count, 2, true);
+  put_number(ready_, 11, ~count, 2, true);
   std::memset(raw + count, 0, 8);
-  if (ended_) put_big_endian(raw + count, state.crc);
+  if (ended_) put_number(ready_, kStart + count, state.crc, 4, false);
   ready_.resize(8 + data + 4);
   if (!ended_) return;
   part_ = tail;

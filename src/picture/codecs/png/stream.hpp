@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "src/picture/bytes.hpp"
 
@@ -41,9 +40,9 @@ class StoredPixels {
   ByteSource& source_;
   std::uint64_t at_ = 0;  ///< of what comes next in the file
   std::uint64_t pixels_at_;
-  std::vector<unsigned char> ready_;  ///< for libpng
-  std::size_t given_ = 0;             ///< what of it was given
-  std::vector<unsigned char> compressed_;
+  Bytes ready_;            ///< for libpng
+  std::size_t given_ = 0;  ///< what of it was given
+  Bytes compressed_;
   std::uint64_t left_in_chunk_ = 0;
   std::uint32_t checksum_ = 0;  ///< of the chunk as far as it was read
   enum { head, pixels, tail } part_ = head;

@@ -24,8 +24,7 @@ TiffStructure::TiffStructure(ByteStore& bytes) : bytes_(bytes) {
   read_header();
 }
 
-TiffStructure::TiffStructure(std::span<const unsigned char> bytes)
-    : own_(source_of(bytes)), bytes_(*own_) {
+TiffStructure::TiffStructure(ByteView bytes) : own_(source_of(bytes)), bytes_(*own_) {
   read_header();
 }
 
@@ -41,7 +40,7 @@ void TiffStructure::read_header() {
   if (first >= (big_ ? 16u : 8u) && first < bytes_.size()) first_ = first;
 }
 
-std::uint64_t TiffStructure::number_in(std::span<const unsigned char> bytes) const {
+std::uint64_t TiffStructure::number_in(ByteView bytes) const {
   return convfilt::number_in(bytes, little_);
 }
 
@@ -65,7 +64,7 @@ std::optional<TiffDirectory> TiffStructure::directory(std::uint64_t at) const {
   const std::uint64_t entries_at = at + count_size;
   const std::uint64_t count = std::min({*promised, kMostEntries, (size - entries_at) / entry_size});
   found.cut = count < *promised;
-  std::vector<unsigned char> raw(std::size_t(count) * entry_size);
+  Bytes raw(std::size_t(count) * entry_size);
   raw.resize(bytes_.read(entries_at, raw) / entry_size * entry_size);
   for (std::size_t i = 0; i < raw.size(); i += entry_size) {
     const auto field = [&](std::size_t from, std::size_t bytes) {
@@ -97,10 +96,9 @@ std::optional<TiffDirectory> TiffStructure::directory(std::uint64_t at) const {
   return found;
 }
 
-std::vector<unsigned char> TiffStructure::bytes_of(const TiffEntry& entry,
-                                                   std::uint64_t most) const {
+Bytes TiffStructure::bytes_of(const TiffEntry& entry, std::uint64_t most) const {
   if (entry.size > most) return {};
-  std::vector<unsigned char> bytes(std::size_t(entry.size));
+  Bytes bytes(std::size_t(entry.size));
   if (bytes_.read(entry.values_at, bytes) < bytes.size()) bytes.clear();
   return bytes;
 }
@@ -109,7 +107,7 @@ std::vector<std::uint64_t> TiffStructure::numbers(const TiffEntry* entry,
                                                   std::uint64_t most) const {
   std::vector<std::uint64_t> all;
   if (!entry) return all;
-  const std::vector<unsigned char> bytes = bytes_of(*entry, most);
+  const Bytes bytes = bytes_of(*entry, most);
   const std::size_t each = std::size_t(tiff_type_size(entry->type));
   for (std::size_t at = 0; at + each <= bytes.size(); at += each)
     all.push_back(number_in(std::span(bytes).subspan(at, each)));
@@ -119,17 +117,17 @@ std::vector<std::uint64_t> TiffStructure::numbers(const TiffEntry* entry,
 std::optional<std::uint64_t> TiffStructure::number(const TiffEntry* entry) const {
   if (!entry) return std::nullopt;
   switch (entry->type) {
-    case kTiffByte:
-    case kTiffShort:
-    case kTiffLong:
-    case 13:  // an offset of a directory
-    case kTiffLong8:
-    case 18: return number_at(entry->values_at, std::size_t(tiff_type_size(entry->type)));
+    case TIFF_BYTE:
+    case TIFF_SHORT:
+    case TIFF_LONG:
+    case TIFF_IFD:
+    case TIFF_LONG8:
+    case TIFF_IFD8: return number_at(entry->values_at, std::size_t(tiff_type_size(entry->type)));
     default: return std::nullopt;
   }
 }
 
-TiffArea::TiffArea(bool little, bool big, std::vector<unsigned char> begin)
+TiffArea::TiffArea(bool little, bool big, Bytes begin)
     : little_(little), big_(big), bytes_(std::move(begin)) {
   bytes_.resize(std::max(bytes_.size(), header_size()));
   next_ = bytes_.size();
@@ -141,7 +139,7 @@ TiffArea::TiffArea(bool little, bool big, std::uint64_t at)
   next_ = bytes_.size();
 }
 
-bool TiffArea::keep_at(std::uint64_t at, std::span<const unsigned char> bytes) {
+bool TiffArea::keep_at(std::uint64_t at, ByteView bytes) {
   constexpr std::uint64_t kFarthest = 1 << 16;  // what lies farther would make a large gap
   if (begin_ != 0 || at < header_size() || at > kFarthest || next_ != header_size()) return false;
   kept_at_ = std::size_t(at);
@@ -151,7 +149,7 @@ bool TiffArea::keep_at(std::uint64_t at, std::span<const unsigned char> bytes) {
   return true;
 }
 
-std::uint64_t TiffArea::add(std::span<const unsigned char> bytes) {
+std::uint64_t TiffArea::add(ByteView bytes) {
   next_ += next_ % 2;  // values and directories begin on a word
   if (next_ < kept_end_ && next_ + bytes.size() > kept_at_) next_ = kept_end_ + kept_end_ % 2;
   const std::size_t at = next_;
@@ -161,8 +159,7 @@ std::uint64_t TiffArea::add(std::span<const unsigned char> bytes) {
   return begin_ + at;
 }
 
-void TiffArea::append_number(std::vector<unsigned char>& to, std::uint64_t number,
-                             std::size_t size) const {
+void TiffArea::append_number(Bytes& to, std::uint64_t number, std::size_t size) const {
   convfilt::append_number(to, number, size, little_);
 }
 
@@ -173,9 +170,9 @@ TiffValue TiffArea::number_value(std::uint16_t tag, std::uint16_t type,
   return value;
 }
 
-std::vector<unsigned char> TiffArea::entry(const TiffValue& value) {
+Bytes TiffArea::entry(const TiffValue& value) {
   const std::size_t word = big_ ? 8 : 4;
-  std::vector<unsigned char> entry;
+  Bytes entry;
   append_number(entry, value.tag, 2);
   append_number(entry, value.type, 2);
   append_number(entry, value.count, word);
@@ -195,7 +192,7 @@ std::uint64_t TiffArea::add_directory(std::vector<TiffValue> values) {
   const std::size_t word = big_ ? 8 : 4;
   std::stable_sort(values.begin(), values.end(),
                    [](const TiffValue& a, const TiffValue& b) { return a.tag < b.tag; });
-  std::vector<unsigned char> directory;
+  Bytes directory;
   append_number(directory, values.size(), big_ ? 8 : 2);
   for (const TiffValue& value : values) {
     const auto bytes = entry(value);
@@ -220,16 +217,16 @@ void add_entries(ByteSink& tiff, const std::vector<TiffEntries>& directories) {
       pointer_at = directory->next_at;
       continue;
     }
-    std::map<std::uint64_t, std::vector<unsigned char>> by_tag;
+    std::map<std::uint64_t, Bytes> by_tag;
     for (const auto& entry : entries)
       by_tag[structure.number_in(std::span(entry).first(2))] = entry;
     for (std::uint64_t at = directory->begin + count_size; at < directory->next_at;
          at += entry_size) {
-      std::vector<unsigned char> entry(entry_size);
+      Bytes entry(entry_size);
       tiff.read(at, entry);
       by_tag[structure.number_in(std::span(entry).first(2))] = entry;
     }
-    std::vector<unsigned char> bytes, pointer;
+    Bytes bytes, pointer;
     area.append_number(bytes, by_tag.size(), count_size);
     for (const auto& [tag, entry] : by_tag) bytes.insert(bytes.end(), entry.begin(), entry.end());
     area.append_number(bytes, next, word);

@@ -4,27 +4,18 @@
 /// it knows and drops the others. Values stay bytes in the order of their file.
 #pragma once
 
+#include <tiff.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "src/picture/bytes.hpp"
 
 namespace convfilt {
 
-enum TiffType : std::uint16_t {
-  kTiffByte = 1,
-  kTiffAscii = 2,
-  kTiffShort = 3,
-  kTiffLong = 4,
-  kTiffRational = 5,
-  kTiffUndefined = 7,
-  kTiffLong8 = 16,
-};
-
-/// Bytes of one value; 0 for a type that is not known.
+/// Bytes of one value of a TIFFDataType; 0 for a type that is not known.
 std::uint64_t tiff_type_size(std::uint16_t type);
 
 struct TiffEntry {
@@ -51,7 +42,7 @@ class TiffStructure {
   explicit TiffStructure(ByteStore& bytes);
 
   /// For bytes that stay in memory, as an EXIF block.
-  explicit TiffStructure(std::span<const unsigned char> bytes);
+  explicit TiffStructure(ByteView bytes);
 
   bool valid() const { return first_ != 0; }
   bool little() const { return little_; }
@@ -70,12 +61,12 @@ class TiffStructure {
   std::vector<std::uint64_t> numbers(const TiffEntry* entry, std::uint64_t most) const;
 
   /// The bytes of all values; none where there are more than `most`.
-  std::vector<unsigned char> bytes_of(const TiffEntry& entry, std::uint64_t most) const;
+  Bytes bytes_of(const TiffEntry& entry, std::uint64_t most) const;
 
   /// The first value of an entry of integers; nothing for another type, or without entry.
   std::optional<std::uint64_t> number(const TiffEntry* entry) const;
 
-  std::uint64_t number_in(std::span<const unsigned char> bytes) const;
+  std::uint64_t number_in(ByteView bytes) const;
 
  private:
   std::optional<std::uint64_t> number_at(std::uint64_t at, std::size_t bytes) const;
@@ -92,14 +83,14 @@ class TiffStructure {
 struct TiffValue {
   std::uint16_t tag = 0, type = 0;
   std::uint64_t count = 0;
-  std::vector<unsigned char> bytes;  ///< in the order of the file
+  Bytes bytes;  ///< in the order of the file
 };
 
 /// The beginning of a file, to which values and directories are added. Its first bytes are left for
 /// the header, unless it begins with bytes of such a file.
 class TiffArea {
  public:
-  TiffArea(bool little, bool big, std::vector<unsigned char> begin);
+  TiffArea(bool little, bool big, Bytes begin);
 
   /// A later part of a file, from this offset on, or its beginning if that is 0.
   TiffArea(bool little, bool big, std::uint64_t at = 0);
@@ -110,34 +101,34 @@ class TiffArea {
 
   /// Puts bytes at this place, which nothing else takes then. Only one such piece is possible, and
   /// only before all else; false if it cannot lie there.
-  bool keep_at(std::uint64_t at, std::span<const unsigned char> bytes);
+  bool keep_at(std::uint64_t at, ByteView bytes);
 
   /// Puts bytes at the next free place and returns its offset.
-  std::uint64_t add(std::span<const unsigned char> bytes);
+  std::uint64_t add(ByteView bytes);
 
   /// Adds a directory and its values, and returns its offset.
   std::uint64_t add_directory(std::vector<TiffValue> values);
 
   /// The entry as it stands in a directory. Its values are added where they do not fit into it.
-  std::vector<unsigned char> entry(const TiffValue& value);
+  Bytes entry(const TiffValue& value);
 
   /// An entry with one number as its value.
   TiffValue number_value(std::uint16_t tag, std::uint16_t type, std::uint64_t number) const;
 
-  void append_number(std::vector<unsigned char>& to, std::uint64_t number, std::size_t size) const;
+  void append_number(Bytes& to, std::uint64_t number, std::size_t size) const;
 
-  std::vector<unsigned char>& bytes() { return bytes_; }
+  Bytes& bytes() { return bytes_; }
 
  private:
   bool little_, big_;
   std::uint64_t begin_ = 0;  ///< the offset of the first byte
-  std::vector<unsigned char> bytes_;
+  Bytes bytes_;
   std::size_t next_;                        ///< the next free place
   std::size_t kept_at_ = 0, kept_end_ = 0;  ///< what keep_at() put
 };
 
 /// Entries, as TiffArea::entry() makes them.
-using TiffEntries = std::vector<std::vector<unsigned char>>;
+using TiffEntries = std::vector<Bytes>;
 
 /// Adds entries to the directories of a finished TIFF, from the first on. Entries that a directory
 /// has already stay. Directories that get entries move to the end of the file. Throws IoError.

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "src/picture/byte_order.hpp"
@@ -14,24 +13,58 @@
 namespace convfilt {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
-constexpr std::uint16_t kDescription[] = {270}, kNodata[] = {42113};
-constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
-
 /// The first directory of a block, which is no BigTIFF and whole.
 std::optional<TiffDirectory> directory_of(const TiffStructure& file) {
   auto first = file.big() ? std::nullopt : file.first_directory();
   return first && first->next_at != 0 ? first : std::nullopt;
 }
 
-bool has_any(const Bytes& exif, std::span<const std::uint16_t> tags) {
+/// The text of a tag of the first directory; empty where there is none, or a longer one.
+std::string text_in(const Bytes& exif, std::uint16_t tag, std::uint64_t most) {
+  const TiffStructure file(exif);
+  const auto first = directory_of(file);
+  const TiffEntry* entry = first ? first->find(tag) : nullptr;
+  return entry ? std::string(text_of(file.bytes_of(*entry, most))) : "";
+}
+
+/// Numbers of 8 bytes in a block.
+class Doubles {
+ public:
+  Doubles(Bytes& block, std::uint64_t at, bool little) : block_(block), at_(at), little_(little) {}
+
+  double get(std::size_t i) const {
+    return std::bit_cast<double>(
+        number_in(std::span(block_).subspan(std::size_t(at_) + 8 * i, 8), little_));
+  }
+  void add(std::size_t i, double value) {
+    put_number(block_, at_ + 8 * i, std::bit_cast<std::uint64_t>(get(i) + value), 8, little_);
+  }
+
+ private:
+  Bytes& block_;
+  std::uint64_t at_;
+  bool little_;
+};
+
+/// Overwrites statistics in GDAL's XML with blanks.
+void blank_statistics(std::span<unsigned char> xml) {
+  constexpr std::string_view kItem = "<Item name=\"STATISTICS_", kEnd = "</Item>";
+  for (std::size_t at = 0; (at = text_of(xml).find(kItem, at)) != std::string_view::npos;) {
+    const std::size_t end = text_of(xml).find(kEnd, at);
+    if (end == std::string_view::npos) return;
+    std::ranges::fill(xml.subspan(at, end + kEnd.size() - at), static_cast<unsigned char>(' '));
+  }
+}
+
+}  // namespace
+
+bool has_tags(const Bytes& exif, std::span<const std::uint16_t> tags) {
   const TiffStructure file(exif);
   const auto first = directory_of(file);
   return first && std::ranges::any_of(tags, [&](std::uint16_t tag) { return first->find(tag); });
 }
 
-Bytes without(const Bytes& exif, std::span<const std::uint16_t> tags) {
+Bytes without_tags(const Bytes& exif, std::span<const std::uint16_t> tags) {
   constexpr std::size_t kEntry = 12, kCount = 2;
   const TiffStructure file(exif);
   const auto first = directory_of(file);
@@ -54,67 +87,17 @@ Bytes without(const Bytes& exif, std::span<const std::uint16_t> tags) {
   return result;
 }
 
-/// Numbers of 8 bytes in a block.
-class Doubles {
- public:
-  Doubles(Bytes& block, std::uint64_t at, bool little) : block_(block), at_(at), little_(little) {}
-
-  double get(std::size_t i) const {
-    return std::bit_cast<double>(
-        number_in(std::span(block_).subspan(std::size_t(at_) + 8 * i, 8), little_));
-  }
-  void add(std::size_t i, double value) {
-    Bytes bytes;
-    append_number(bytes, std::bit_cast<std::uint64_t>(get(i) + value), 8, little_);
-    std::ranges::copy(bytes, block_.begin() + std::ptrdiff_t(at_ + 8 * i));
-  }
-
- private:
-  Bytes& block_;
-  std::uint64_t at_;
-  bool little_;
-};
-
-/// Overwrites statistics in GDAL's XML with blanks.
-void blank_statistics(std::span<unsigned char> xml) {
-  constexpr std::string_view kItem = "<Item name=\"STATISTICS_", kEnd = "</Item>";
-  for (std::size_t at = 0; (at = text_of(xml).find(kItem, at)) != std::string_view::npos;) {
-    const std::size_t end = text_of(xml).find(kEnd, at);
-    if (end == std::string_view::npos) return;
-    std::ranges::fill(xml.subspan(at, end + kEnd.size() - at), static_cast<unsigned char>(' '));
-  }
-}
-
-}  // namespace
-
 bool describes_stack(const Bytes& exif) {
-  const TiffStructure file(exif);
-  const auto first = directory_of(file);
-  const TiffEntry* entry = first ? first->find(kDescription[0]) : nullptr;
-  if (!entry) return false;
-  const Bytes bytes = file.bytes_of(*entry, kMost);
-  const std::string_view text = text_of(bytes);
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
+  const std::string text = text_in(exif, kDescriptionTag[0], kMost);
   return text.starts_with("ImageJ=") || text.starts_with("{\"shape\":") ||
          text.find("<OME ") != text.npos;
 }
 
-Bytes without_description(const Bytes& exif) {
-  return without(exif, kDescription);
-}
-
 std::string nodata_of(const Bytes& exif) {
   constexpr std::uint64_t kMostText = 64;
-  const TiffStructure file(exif);
-  const auto first = directory_of(file);
-  const TiffEntry* entry = first ? first->find(kNodata[0]) : nullptr;
-  if (!entry) return "";
-  const Bytes bytes = file.bytes_of(*entry, kMostText);
-  const std::string_view text = text_of(bytes);
-  return std::string(text.substr(0, text.find('\0')));
-}
-
-Bytes without_nodata(const Bytes& exif) {
-  return without(exif, kNodata);
+  const std::string text = text_in(exif, kNodataTag[0], kMostText);
+  return text.substr(0, text.find('\0'));
 }
 
 Bytes with_nodata(const Bytes& exif, float sample) {
@@ -122,7 +105,7 @@ Bytes with_nodata(const Bytes& exif, float sample) {
                         kInside = 4;  // where an entry's count stands, its value behind
   const TiffStructure file(exif);
   const auto first = directory_of(file);
-  const TiffEntry* entry = first ? first->find(kNodata[0]) : nullptr;
+  const TiffEntry* entry = first ? first->find(kNodataTag[0]) : nullptr;
   if (!entry) return exif;
   char digits[32];
   Bytes text(std::begin(digits), std::to_chars(std::begin(digits), std::end(digits), sample).ptr);
@@ -139,14 +122,6 @@ Bytes with_nodata(const Bytes& exif, float sample) {
   }
   std::ranges::copy(place, result.begin() + std::ptrdiff_t(entry->entry_at + kCountAt));
   return result;
-}
-
-bool tells_place(const Bytes& exif) {
-  return has_any(exif, kPlaceTags);
-}
-
-Bytes without_place(const Bytes& exif) {
-  return without(exif, kPlaceTags);
 }
 
 Bytes with_moved_place(const Bytes& exif, int x, int y) {

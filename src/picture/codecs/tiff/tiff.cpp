@@ -719,7 +719,7 @@ class Converter {
   const Layout& layout_;
   int channels_;
   Depth depth_;
-  std::vector<unsigned char> unpacked_;
+  Bytes unpacked_;
 };
 
 /// Gives rows of finished samples from top to bottom.
@@ -984,7 +984,7 @@ class EmbeddedRows : public BandRows {
     const std::string place = place_of(layout_, y, strile);
     if (!check_place(*opened_, input_, strile, place)) return {};
     const std::uint64_t at = TIFFGetStrileOffset(tiff, strile);
-    std::vector<unsigned char> bytes(std::size_t(
+    Bytes bytes(std::size_t(
         std::min<std::uint64_t>(TIFFGetStrileByteCount(tiff, strile), input_.source.size() - at)));
     bytes.resize(input_.source.read(at, bytes));
     const auto lost = [&](const std::string& why) -> Image {
@@ -1045,7 +1045,6 @@ std::vector<std::uint64_t> pages_of(const TiffStructure& file, ReadContext& cont
 void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
                      Input& input) {
   const std::uint64_t size = input.source.size();
-  const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
        {std::pair<std::uint16_t, std::uint16_t>{TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS},
         {TIFFTAG_TILEOFFSETS, TIFFTAG_TILEBYTECOUNTS}}) {
@@ -1057,8 +1056,8 @@ void shorten_striles(const TiffStructure& file, const TiffDirectory& directory, 
     for (std::size_t i = 0; i < std::min({all_places.size(), all_lengths.size(), most}); ++i) {
       const std::uint64_t at = all_places[i];
       if (at >= size || all_lengths[i] <= size - at) continue;
-      std::vector<unsigned char> number;
-      order.append_number(number, size - at, length);
+      Bytes number;
+      append_number(number, size - at, length, file.little());
       for (std::size_t b = 0; b < length; ++b)
         input.patches[lengths->values_at + i * length + b] = number[b];
       input.shortened.insert(std::uint32_t(i));
@@ -1075,7 +1074,7 @@ std::uint64_t largest_strile(const TiffStructure& file, const TiffDirectory& dir
     const TiffEntry* lengths = directory.find(std::uint16_t(tag));
     if (!lengths) continue;
     const auto each = std::size_t(tiff_type_size(lengths->type));
-    std::vector<unsigned char> part(std::size_t(std::min<std::uint64_t>(lengths->size, 1 << 16)));
+    Bytes part(std::size_t(std::min<std::uint64_t>(lengths->size, 1 << 16)));
     for (std::uint64_t at = 0; at < lengths->size; at += part.size()) {
       const std::uint64_t left = std::min<std::uint64_t>(part.size(), lengths->size - at);
       part.resize(source.read(lengths->values_at + at, std::span(part).first(std::size_t(left))));
@@ -1445,7 +1444,7 @@ class TiffReader : public RowReader {
     }
     // The text describes the stack, and stays with its first picture.
     if (page.shift > 0 && !context.options().page)
-      header_.metadata.exif = without_description(header_.metadata.exif);
+      header_.metadata.exif = without_tags(header_.metadata.exif, kDescriptionTag);
     leave_out_profile();
     find_parts(*directory);
 
@@ -1527,7 +1526,7 @@ class TiffReader : public RowReader {
 
   /// A profile for inks, or for Lab, does not fit the colours made of them.
   void leave_out_profile() {
-    Metadata::Bytes& icc = header_.metadata.icc;
+    Bytes& icc = header_.metadata.icc;
     if (layout_.colour == Colour::cmyk) input_.context.warn(cmyk_becomes_rgb(!icc.empty()));
     if (layout_.colour == Colour::cmyk || layout_.colour == Colour::lab) icc.clear();
   }
@@ -1699,7 +1698,7 @@ class TiffWriter : public RowWriter {
   }
 
   /// Makes a strip in memory by a handle for it alone, so that several can be made at a time.
-  std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
+  Bytes compressed(Bytes strip, int height) const {
     MemorySink memory;
     OpenTiff file(memory);
     if (!file.open(coding_.mode())) fail(file);

@@ -393,7 +393,7 @@ TEST_CASE("comments stay with JPEGs, and go when stripped") {
   header.metadata = through("a.png", {});
   REQUIRE(header.metadata.text_chunks.size() == 1);
   CHECK(header.metadata.comments.empty());
-  CHECK(through("c.jpg", {}).comments == std::vector<Metadata::Bytes>{{'h', 'i'}});
+  CHECK(through("c.jpg", {}).comments == std::vector<Bytes>{{'h', 'i'}});
 }
 
 TEST_CASE("a resolution per centimetre stays what it was") {
