@@ -156,6 +156,16 @@ for how in "-x c -std=c11 -D_POSIX_C_SOURCE=200809L" "-x c++ -std=c++17"; do
     -Wl,-rpath,"$folder" -pthread -lm -o "$work/every_function" 2>"$work/log" || said "convfilt.h does not compile with $how"
   "$work/every_function" >"$work/said" || fail "the C interface: see above ($how)"
 done
+"$work/every_function" "$([ "${CONVFILT_TEST_SIZE:-}" = full ] && echo 1000 || echo 200)" >"$work/said" ||
+  fail "exit() while threads are in calls: see above"
+# So nothing is destroyed by exit(). <iostream> alone, of older compilers, has something for exit() to call, which flushes streams.
+if command -v objdump >/dev/null; then
+  find "$build/src" "$build/kernels" -name '*.o' ! -path '*_lesson*' ! -path '*/python/*' | while read -r object; do
+    objdump -r "$object" | awk -v object="$object" '/__cxa_atexit/ { ++destroyed } /_ZNSt8ios_base4InitC1Ev/ { ++streams }
+      END { if (destroyed > streams) print object }'
+  done >"$work/destroyed"
+  ! [ -s "$work/destroyed" ] || fail "exit() destroys statics of these files; make them constexpr, or static auto& x = *new X: $(cat "$work/destroyed")"
+fi
 # What the compiler makes of a public struct by itself may be there, too, where it is not inlined.
 promised='convfilt::((load|make)_mask|make_plan|flipped|gain|absolute_gain|name_of|size_of|full_range|mode_refuses|to_string|Problem::(out_width|out_height|lead_x|lead_y|Problem|~Problem)|Mask::~?Mask)(\[abi:cxx11\])?\('
 exported=$(nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //; s/@.*//')

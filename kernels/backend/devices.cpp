@@ -33,7 +33,7 @@ double fp32_peak(const CudaDevice& device) {
 #ifndef CONVFILT_HAS_CUDA
 
 const CudaDevices& cuda_devices() {
-  static const CudaDevices none{
+  static const auto& none = *new const CudaDevices{
       {},
       "this build has no CUDA; where nvcc is found, CONVFILT_CUDA=AUTO samples/setup.sh builds one "
       "that has, and the CPU does the same without a GPU"};

@@ -276,7 +276,7 @@ double cost(const FittedMask& mask) {
 Axis kept_fit(const Line& line, int step, int gap) {
   constexpr std::size_t kMost = 64;
   static std::mutex mutex;
-  static std::map<std::tuple<int, int, Line>, Axis> kept;
+  static auto& kept = *new std::map<std::tuple<int, int, Line>, Axis>;
   const std::lock_guard lock(mutex);
   const std::tuple key(step, gap, line);
   if (const auto found = kept.find(key); found != kept.end()) return found->second;

@@ -142,7 +142,7 @@ std::vector<Factors> find_terms(const Mask& mask, int most, double tolerance) {
 }  // namespace
 
 std::vector<Factors> terms_of(const Mask& mask, int most, double tolerance) {
-  static MaskMemo<std::pair<int, double>, std::vector<Factors>> memo;
+  static auto& memo = *new MaskMemo<std::pair<int, double>, std::vector<Factors>>;
   return *memo.find(mask, {most, tolerance}, [&] { return find_terms(mask, most, tolerance); });
 }
 

@@ -16,7 +16,7 @@ namespace convfilt {
 /// threads may ask at once.
 inline std::shared_ptr<const Mask> shared_copy(const Mask& mask) {
   static std::mutex mutex;
-  static std::vector<std::weak_ptr<const Mask>> copies;
+  static auto& copies = *new std::vector<std::weak_ptr<const Mask>>;
   const std::lock_guard lock(mutex);
   std::erase_if(copies, [](const auto& copy) { return copy.expired(); });
   for (const auto& copy : copies)

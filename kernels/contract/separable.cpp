@@ -255,7 +255,7 @@ using Outcome = std::variant<SeparableMask<T>, std::string>;
 
 template <class T>
 std::shared_ptr<const Outcome<T>> outcome_of(const Mask& mask) {
-  static MaskMemo<std::monostate, Outcome<T>> memo;
+  static auto& memo = *new MaskMemo<std::monostate, Outcome<T>>;
   return memo.find(mask, {}, [&]() -> Outcome<T> {
     try {
       return prepare<T>(mask);

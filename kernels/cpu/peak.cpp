@@ -105,14 +105,14 @@ std::vector<double> time_copy(std::size_t bytes, int threads, int repeats) {
 }
 
 const char* name() {
-  static const std::string found = [] {
+  static const auto& found = *new const std::string([] {
     std::ifstream facts("/proc/cpuinfo");
     for (std::string line; std::getline(facts, line);) {
       const std::size_t colon = line.find(": ");
       if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
     }
     return std::string("CPU");
-  }();
+  }());
   return found.c_str();
 }
 

@@ -71,7 +71,7 @@ std::string capability(int major, int minor) {
 }  // namespace
 
 const std::vector<Profile>& known_profiles() {
-  static const std::vector<Profile> known = find_profiles();
+  static const auto& known = *new const std::vector<Profile>(find_profiles());
   return known;
 }
 

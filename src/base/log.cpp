@@ -12,13 +12,13 @@ namespace convfilt {
 namespace {
 
 const std::shared_ptr<spdlog::logger>& logger() {
-  static const std::shared_ptr<spdlog::logger> instance = [] {
+  static const auto& instance = *new const std::shared_ptr<spdlog::logger>([] {
     auto fresh = std::make_shared<spdlog::logger>(
         "convfilt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     fresh->set_pattern("%n: %v");
     fresh->flush_on(spdlog::level::trace);
     return fresh;
-  }();
+  }());
   return instance;
 }
 

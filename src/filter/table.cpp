@@ -132,7 +132,7 @@ constexpr const char* kOfCanny =
 
 // A filter is one entry: its name, what help says, its options, what makes it, and which of its
 // options exclude each other, if any do.
-const FilterLine kFilters[] = {
+const auto& kFilters = *new const std::vector<FilterLine>{
     {{"blur", "Blur: Gaussian, box, disk, motion, binomial",
       "Blur a picture with a Gaussian, a box, a disk, a line or binomial weights.\n",
       "  convfilt blur photo.jpg soft.jpg                 Gaussian, sigma 2\n"
@@ -272,7 +272,7 @@ const FilterLine kFilters[] = {
      nullptr},
 };
 
-const FilterOption kMaskOptions[] = {
+const auto& kMaskOptions = *new const std::vector<FilterOption>{
     pair(number("--sigma", "X[,Y]", {}, {0, kMaxSigma, true},
                 "pixels. Y is for columns, and gaussian alone has it; one of two may be 0"),
          ',', {0, kMaxSigma}),
@@ -288,7 +288,7 @@ const FilterOption kMaskOptions[] = {
 
 using Numbers = std::vector<double>;
 
-const MaskLine kMasks[] = {
+const auto& kMasks = *new const std::vector<MaskLine>{
     {"gaussian", {"--sigma"}, [](const Numbers& n) { return gaussian_mask(n.front(), n.back()); }},
     {"binomial", {"--side"}, [](const Numbers& n) { return binomial_mask(int(n[0])); }},
     {"disk", {"--radius"}, [](const Numbers& n) { return disk_mask(n[0]); }},
@@ -461,7 +461,7 @@ std::span<const MaskLine> mask_lines() {
 }
 
 std::vector<FilterOption> mask_options() {
-  std::vector<FilterOption> options(std::begin(kMaskOptions), std::end(kMaskOptions));
+  std::vector<FilterOption> options = kMaskOptions;
   for (FilterOption& option : options) {
     Words names;
     for (const MaskLine& line : kMasks)

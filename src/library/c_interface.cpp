@@ -79,13 +79,14 @@ void require_pointers(std::initializer_list<const void*> pointers) {
 }
 
 /// Options of the command line that hold for arrays, too.
-const Words kOptions = {"border", "border-value", "mode",   "strategy", "device", "threads",
-                        "linear", "luma",         "output", "depth",    "order"};
+constexpr std::string_view kOptions[] = {"border", "border-value", "mode",   "strategy",
+                                         "device", "threads",      "linear", "luma",
+                                         "output", "depth",        "order"};
 
 /// Those, and the settings of strategies, as a recipe's step might have them by mistake.
 Words for_all_steps() {
   Words all;
-  for (const std::string& name : kOptions) all.push_back("--" + name);
+  for (const std::string_view name : kOptions) all.push_back("--" + std::string(name));
   for (const Setting each : kSettings) all.push_back("--" + std::string(info_of(each).name));
   return all;
 }
@@ -128,7 +129,7 @@ void set_option(convfilt_filter& filter, const std::string& name, const std::str
     const auto setting = std::ranges::find(
         kSettings, name, [](Setting each) { return std::string(info_of(each).name); });
     if (setting == std::end(kSettings)) {
-      Words known = kOptions;
+      Words known = words_of(kOptions);
       for (const Setting each : kSettings) known.emplace_back(info_of(each).name);
       require_choice("option", name, known);
     }

@@ -36,7 +36,7 @@ void quiet_errors() {
 /// The codec of libconvfilt_NAME.so, which stays loaded.
 const Codec& module_codec(const std::string& name, FormatId format) {
   static std::mutex mutex;
-  static std::map<std::string, const CodecModule*> loaded;
+  static auto& loaded = *new std::map<std::string, const CodecModule*>;
   const std::scoped_lock lock(mutex);
   const CodecModule*& module = loaded[name];
   try {

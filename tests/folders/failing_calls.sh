@@ -111,10 +111,10 @@ done
 
 # A run without any other thread heeds a signal.
 command=(blur many out --threads 8)
-mkdir many
+mkdir many; rm -rf out
 for i in {1..400}; do ln in/a.png "many/$i.png"; done
 LD_PRELOAD=$library FAIL_KIND=thread FAIL_FIRST=1 "$program" "${command[@]}" >told 2>said & pid=$!
-sleep 0.5
+for _ in {1..3000}; do [ ! -e out/.convfilt-journal ] || break; sleep 0.01; done
 kill -TERM $pid
 for _ in {1..100}; do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
 ! kill -KILL $pid 2>/dev/null || echo 'it is deaf to SIGTERM' >&2

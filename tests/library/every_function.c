@@ -1,5 +1,11 @@
 /* Calls every function of convfilt.h, with good arguments and with wrong ones, from several threads; tests/library.sh compiles it
- * as C11 and as C++17 against the installed library. */
+ * as C11 and as C++17 against the installed library.
+ *
+ *   every_function        all that was called is checked
+ *   every_function RUNS   as many processes call exit() while their threads are in such calls */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* fopencookie() */
+#endif
 #include <convfilt.h>
 
 #include <limits.h>
@@ -9,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { WIDTH = 61, HEIGHT = 47, CHANNELS = 3, THREADS = 6, TURNS = 20, GUARD = 16 };
 
@@ -279,8 +288,53 @@ static void *work(void *number) {
   return NULL;
 }
 
-int main(void) {
+static void pause_for(long microseconds) {
+  const struct timespec time = {0, microseconds * 1000};
+  nanosleep(&time, NULL);
+}
+
+static void *work_on(void *number) {
+  while (1) work(number);
+  return NULL;
+}
+
+static ssize_t written_slowly(void *nothing, const char *text, size_t bytes) {
+  (void)nothing, (void)text;
+  pause_for(2000);
+  return (ssize_t)bytes;
+}
+
+/* Ends while threads are in calls. The last that exit() does is to flush streams, and one of them takes its time. So the threads
+ * go on for a while when everything is destroyed that exit() destroys. */
+static void exit_in_calls(int run) {
+  pthread_t thread;
+  const cookie_io_functions_t slow = {NULL, written_slowly, NULL, NULL};
+  FILE *stream = fopencookie(NULL, "w", slow);
+  REQUIRE(stream != NULL && fputc('.', stream) == '.');
+  for (int k = 0; k < THREADS; ++k) REQUIRE(pthread_create(&thread, NULL, work_on, (void *)(uintptr_t)k) == 0);
+  pause_for(run % 50 * 100L);
+  exit(0);
+}
+
+static int ends_well(int runs) {
+  int failed = 0;
+  for (int run = 0; run < runs; ++run) {
+    int status = 0;
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) exit_in_calls(run);
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (status == 0) continue;
+    ++failed;
+    fprintf(stderr, "exit() in calls ended a process with status %d\n", status);
+  }
+  if (failed == 0) puts("every exit is good");
+  return failed > 0;
+}
+
+int main(int count, char **arguments) {
   pthread_t threads[THREADS];
+  if (count > 1) return ends_well(atoi(arguments[1]));
   REQUIRE(*convfilt_error() == '\0'); /* nothing has gone wrong yet */
   REQUIRE(convfilt_version()[0] >= '0' && convfilt_version()[0] <= '9');
   REQUIRE(convfilt_gpus() >= 0);

@@ -143,7 +143,7 @@ class Interrupts(unittest.TestCase):
         chance = random.Random(5)
         interrupts = 0
         end = time.monotonic() + (2 if support.SHORT else 20)
-        while time.monotonic() < end:
+        while time.monotonic() < end or (interrupts <= 100 and time.monotonic() < end + 60):
             try:
                 signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 4e-4))
                 for _ in range(1000):
@@ -157,11 +157,11 @@ class Interrupts(unittest.TestCase):
     def test_a_batch_ends(self):
         a = np.broadcast_to(support.picture((500, 700), "uint8")[None, :, :, None], (3000, 500, 700, 1))
         out = np.empty((3000, 500, 700, 1), a.dtype)
-        start = time.monotonic()
+        start = time.process_time()  # a busy machine may give others the time
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with self.assertRaises(KeyboardInterrupt):
             convfilt.blur(a, disk=20, threads=1, out=out)
-        self.assertLess(time.monotonic() - start, 3)  # all of it takes longer
+        self.assertLess(time.process_time() - start, 3)  # all of it takes longer
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ CudaDevices ask_driver() {
 }  // namespace
 
 const CudaDevices& cuda_devices() {
-  static const CudaDevices found = ask_driver();
+  static const auto& found = *new const CudaDevices(ask_driver());
   return found;
 }
 

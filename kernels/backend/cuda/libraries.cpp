@@ -81,7 +81,7 @@ struct Cufft {
 };
 
 const Cufft& cufft() {
-  static const Cufft functions;
+  static const auto& functions = *new const Cufft;
   return functions;
 }
 
@@ -99,7 +99,7 @@ struct Cublas {
 };
 
 const Cublas& cublas() {
-  static const Cublas functions;
+  static const auto& functions = *new const Cublas;
   return functions;
 }
 

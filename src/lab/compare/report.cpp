@@ -345,7 +345,9 @@ std::vector<std::string> judgement(const Row& row) {
   return {figure(a.largest), checked_in(a), bytes_as(a.differing, a.rows_compared)};
 }
 
-const std::vector<std::string> kJudgement = {"difference", "checked", "bytes as cpu"};
+std::vector<std::string> judgement_head() {
+  return {"difference", "checked", "bytes as cpu"};
+}
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -363,7 +365,7 @@ Table timed_table(const Comparison& comparison) {
                 "GPixel/s", "GB/s",   "x copy", "of roof",   "bound"};
   if (seen.basic) table.head.push_back("x basic");
   if (seen.pieces) table.head.push_back("picture");
-  append(table.head, kJudgement);
+  append(table.head, judgement_head());
   table.words = 3;
   for (const Row& row : comparison.rows) {
     if (!row.times) {
@@ -391,7 +393,7 @@ Table counted_table(const Comparison& comparison) {
                 "tile",        "shared writes", "sectors"};
   const bool textures = Seen({&comparison, 1}).textures;
   if (textures) table.head.push_back("texture fetches");
-  append(table.head, kJudgement);
+  append(table.head, judgement_head());
   table.words = 3;
   for (const Row& row : comparison.rows) {
     if (!row.counted) continue;

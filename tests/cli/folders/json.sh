@@ -20,7 +20,7 @@ mkdir large
 for i in {01..15}; do ln large/p00.pgm large/p$i.pgm; done
 "$CONVFILT" blur large stopped --sigma 3 --threads 2 --json >said 2>messages &
 while [ ! -e stopped/.convfilt-journal ]; do sleep 0.01; done
-kill -TERM $!
+kill -TERM $! 2>kill.said || : # on a busy machine it may have ended
 wait $! || true
 sed 's/.*"input":"\([^"]*\)".*/\1/' said | sort >named
 for picture in large/*; do echo "$picture"; done >expected

@@ -1,6 +1,6 @@
 # A header that promises too much is refused before memory is taken: quickly, and in little memory.
 convfilt --version >/dev/null
-small() { (ulimit -v 1500000; convfilt "$@"); }
+small() { (ulimit -v 1500000; ulimit -t 5; convfilt "$@"); }  # KiB, and seconds of a core
 small --version >/dev/null 2>&1 || skip "the program does not start under ulimit -v; is it built with a sanitizer?"
 pgm one.pgm <<<1
 # 30000 x 30000 (7530 in hexadecimal) is beyond the limit.
@@ -17,12 +17,10 @@ convfilt apply identity samples/rocket.jpg bomb.jpg
 before=$(od -An -v -tx1 -w1 bomb.jpg | tr -d ' \n' | sed 's/ffc0001108.*//')
 printf '\165\060\165\060' | patch bomb.jpg $((${#before} / 2 + 5))
 for in in ppm pam pfm png bmp jpg; do
-  start=$EPOCHREALTIME
   code=0; small blur bomb.$in out.png 2>said || code=$?
   grep -q "^convfilt: cannot read 'bomb.$in': its header promises [0-9]*x[0-9]* pixels, more than the limit of 536870912; raise it with --max-pixels" said ||
     fail "$in: $(cat said)"
   [ $code = 1 ] || fail "$in: exit code $code"
-  [ $((${EPOCHREALTIME/./} - ${start/./})) -lt 5000000 ] || fail "$in: it took too long"
 done
 printf 'P6\n100000 100000\n255\n' >monster.ppm
 try blur monster.ppm out.png

@@ -1,6 +1,16 @@
 # A kernel that sleeps, stops itself, starts processes, takes memory or kills the program that tries it gets a sentence, soon.
 need_tool c++
 need_tool addr2line
+# A busy machine compiles slowly, so that seconds count from there on.
+cat >compiler <<'COMPILER'
+#!/bin/sh
+c++ "$@"
+code=$?
+date +%s >compiled
+exit $code
+COMPILER
+chmod +x compiler
+export CXX=$PWD/compiler
 kernel() {
   cat >"$1.cu" <<KERNEL
 #include <signal.h>
@@ -14,10 +24,10 @@ __global__ void $1(float* in, float* out, int width, int height) {
   out[y * width + x] = F[0][0] * in[y * width + x];
 }
 KERNEL
-  SECONDS=0
   # Compilers differ in the line that they give a loop without end.
   try try $1.cu --device cpu | sed -n '2p; s/^sleeps.cu:[0-9]*:/sleeps.cu:/; /^[a-z]*[.]cu/p'
-  [ $SECONDS -lt 40 ] || fail "$1 has its verdict after $SECONDS s"
+  seconds=$(($(date +%s) - $(cat compiled)))
+  [ $seconds -lt 40 ] || fail "$1 has its verdict after $seconds s"
 }
 kernel sleeps 'for (;;) usleep(1000);'
 kernel stops 'raise(SIGSTOP);'

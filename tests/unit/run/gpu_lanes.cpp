@@ -255,11 +255,20 @@ std::int64_t device_memory(const std::string& picture, std::int64_t most = 0) {
   return opened.is_for_devices ? opened.memory : 0;
 }
 
-/// Has lanes take pictures. Before the first batch begins, as many wait as lanes have room for.
+/// Waits for what would never come where something is wrong; says whether it has come.
+bool comes(const std::function<bool()>& condition) {
+  for (int i = 0; i < 30'000 && !condition(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
+/// Has lanes take pictures. Before the first batch begins, as many wait as lanes have room for,
+/// `least` of them.
 Outcomes run_lanes(World& world, const std::vector<std::string>& pictures,
                    const LaneLimits& limits = {.most_waiting = 10'000}, std::size_t lanes = 1,
-                   int threads = 4) {
+                   int threads = 4, int least = 0) {
   world.on_making = [&] {
+    comes([&] { return world.tries >= least; });
     // No picture begins any more, since each has begun or workers wait for room.
     for (int before = -1; world.tries != before;) {
       before = world.tries;
@@ -568,13 +577,6 @@ void repeat(Photos& photos, int count) {
   }
 }
 
-/// Waits for what would never come where something is wrong; says whether it has come.
-bool comes(const std::function<bool()>& condition) {
-  for (int i = 0; i < 5000 && !condition(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return condition();
-}
-
 }  // namespace
 
 TEST_CASE("with little memory, a device gets pictures while another is busy") {
@@ -639,8 +641,8 @@ TEST_CASE("as many lanes, so many times as many pictures may wait") {
   const std::vector<std::string> pictures(300, jpeg_of(folder, 40, 40));
   for (const int count : {1, 3}) {
     World world;
-    const Outcomes outcomes =
-        run_lanes(world, pictures, {.most_waiting = kWaiting}, std::size_t(count), kThreads);
+    const Outcomes outcomes = run_lanes(world, pictures, {.most_waiting = kWaiting},
+                                        std::size_t(count), kThreads, kWaiting * count);
     CHECK(outcomes.by_devices == 300);
     CHECK(world.tries_before_batches >= kWaiting * count);
     // Lanes may have a batch in hand by then, and each worker a picture.
@@ -654,7 +656,7 @@ TEST_CASE(
   const std::string picture = jpeg_of(folder, 40, 40);
   World world;
   const LaneLimits limits{.most_bytes = 5 * device_memory(picture)};
-  CHECK(run_lanes(world, std::vector(40, picture), limits, 1, 1).by_devices == 40);
+  CHECK(run_lanes(world, std::vector(40, picture), limits, 1, 1, 5 + 1).by_devices == 40);
   // A lane's batch counts like the pictures that wait. The worker has one more.
   CHECK(world.tries_before_batches == 5 + 1);
   CHECK(world.largest <= 5);

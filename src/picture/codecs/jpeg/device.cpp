@@ -104,7 +104,7 @@ constexpr const char* kRemedy =
 class Library {
  public:
   static const Library& get() {
-    static const Library library;
+    static const auto& library = *new const Library;
     return library;
   }
 
@@ -294,7 +294,7 @@ nvimgcodecImageInfo_t info_of(PictureView<std::byte> pixels, int orientation, vo
 
 /// A file to try a decoder with: 64 by 64 pixels of one colour.
 const std::vector<unsigned char>& trial_jpeg() {
-  static const std::vector<unsigned char> file = [] {
+  static const auto& file = *new const std::vector<unsigned char>([] {
     constexpr int kSide = 64;
     Header header;
     header.format = FormatId::jpeg;
@@ -306,7 +306,7 @@ const std::vector<unsigned char>& trial_jpeg() {
     writer->write({pixels.data(), kSide, kSide, 3, 3 * kSide}, {});
     writer->finish();
     return sink.bytes();
-  }();
+  }());
   return file;
 }
 
@@ -585,14 +585,14 @@ DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
 namespace convfilt {
 
 const std::string& DeviceJpeg::missing() {
-  static const std::string why =
+  static const auto& why = *new const std::string(
       "this build has no nvImageCodec; build it where nvimgcodec.h and CUDA are found, or use "
-      "--codec=cpu";
+      "--codec=cpu");
   return why;
 }
 
 const std::string& DeviceJpeg::version() {
-  static const std::string none;
+  static const auto& none = *new const std::string;
   return none;
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("lesson on a GPU: what crashes is told, and the other pictures are tri
 TEST_CASE("lesson on a GPU: what does not end is stopped, and the rest is left out") {
   const FakeNvcc nvcc("[ $number != 1 ] || sleep 60\n" + std::string(kCopies));
   const std::vector<TrialRun> runs =
-      GpuProgram(copying_kernel(), device(), nvcc.path()).run(trials(3), 1.0);
+      GpuProgram(copying_kernel(), device(), nvcc.path()).run(trials(3), 5.0);
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].end == TrialRun::End::done);
   CHECK(runs[1].end == TrialRun::End::too_long);

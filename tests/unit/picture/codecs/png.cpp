@@ -5,9 +5,9 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <set>
@@ -589,9 +589,9 @@ TEST_CASE("small files whose texts are large take neither memory nor time") {
   // Those are metadata, of which one is taken.
   chunks.assign(100, {"zTXt", compressed_text("Raw profile type iptc", 60000000)});
   const Bytes profiles = with_chunks(png, chunks);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   CHECK(read(profiles).refusal == "");
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  CHECK(std::clock() - start < 10 * CLOCKS_PER_SEC);
 }
 
 TEST_CASE("the first chunk of a kind counts, and EXIF may have JPEG's mark") {
