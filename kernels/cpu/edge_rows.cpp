@@ -31,8 +31,8 @@ HWY_INLINE int lanes() {
   return int(hn::Lanes(df));
 }
 
-void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
-                  float* sums) {
+void weigh_bytes(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
+                 float* sums) {
   // Whole numbers below 2^24 are exact, and so is their quotient up to its one rounding.
   const auto weighted = [&](auto d, int x) HWY_ATTR {
     const hn::Rebind<std::uint8_t, decltype(d)> bytes;
@@ -50,8 +50,7 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
   for (; x < n; ++x) weighted(hn::CappedTag<float, 1>(), x);
 }
 
-void weighted_float_row(const float* pixels, const std::array<double, 3>& weights, int n,
-                        float* sums) {
+void weigh_floats(const float* pixels, const std::array<double, 3>& weights, int n, float* sums) {
   const auto weighted = [&](auto d, int x) HWY_ATTR {
     const hn::Rebind<float, decltype(d)> half;
     hn::Vec<decltype(half)> channel[3];
@@ -314,6 +313,74 @@ void mark_row(const float* answers, float low, float high, std::uint8_t low_mark
   for (; x < n; ++x) marks[x] = answers[x] >= high ? high_mark : answers[x] >= low ? low_mark : 0;
 }
 
+// Responses have 16 bits, and their squares are summed as floats. Sums below 2^24 are exact, and
+// larger ones saturate. The root of a whole number n lies at least 1 / (8 k) from k + 1/2, which is
+// much more than a float's rounding for the k that do not saturate, so none is rounded to the wrong
+// side.
+constexpr hn::Rebind<std::int16_t, Floats> d16;
+using Responses = hn::Vec<hn::Rebind<std::int16_t, Floats>>;
+
+HWY_INLINE void store_length(Responses first, Responses second, std::uint8_t* out) {
+  const auto x = hn::ConvertTo(df, hn::PromoteTo(d32, first));
+  const auto y = hn::ConvertTo(df, hn::PromoteTo(d32, second));
+  const auto length = hn::Sqrt(hn::MulAdd(x, x, hn::Mul(y, y)));
+  hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Min(length, hn::Set(df, 255.0f)))), d8, out);
+}
+
+void gradient_row(const GradientTaps& taps, const std::uint8_t* const* rows, int n,
+                  std::uint8_t* out) {
+  const auto block = [&](int x) {
+    auto first = hn::Zero(d16), second = hn::Zero(d16);
+    for (const GradientTap& tap : taps) {
+      const auto sample = hn::PromoteTo(d16, hn::LoadU(d8, rows[tap.row] + x + tap.offset));
+      first = hn::Add(first, hn::Mul(sample, hn::Set(d16, tap.first)));
+      second = hn::Add(second, hn::Mul(sample, hn::Set(d16, tap.second)));
+    }
+    store_length(first, second, out + x);
+  };
+  int x = 0;
+  for (; x + lanes() <= n; x += lanes()) block(x);
+  if (x == n) return;
+  if (n >= lanes()) return block(n - lanes());  // some outputs are computed twice
+  for (; x < n; ++x) {
+    int first = 0, second = 0;
+    for (const GradientTap& tap : taps) {
+      const int sample = rows[tap.row][x + tap.offset];
+      first += sample * tap.first;
+      second += sample * tap.second;
+    }
+    const double length = std::sqrt(double(first) * first + double(second) * second);
+    out[x] = std::uint8_t(std::nearbyint(std::min(length, 255.0)));
+  }
+}
+
+void largest_row(const WholeTaps& masks, const std::uint8_t* const* rows, int n,
+                 std::uint8_t* out) {
+  const auto block = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    auto largest = hn::Set(d, -32768);
+    for (const std::vector<WholeTap>& taps : masks) {
+      auto sum = hn::Zero(d);
+      for (const WholeTap& tap : taps)
+        sum =
+            hn::Add(sum, hn::Mul(hn::PromoteTo(d, hn::LoadU(bytes, rows[tap.row] + x + tap.offset)),
+                                 hn::Set(d, tap.weight)));
+      largest = hn::Max(largest, sum);
+    }
+    hn::StoreU(hn::DemoteTo(bytes, largest), bytes, out + x);
+  };
+  const hn::ScalableTag<std::int16_t> wide;
+  const int many = int(hn::Lanes(wide));
+  int x = 0;
+  for (; x + many <= n; x += many) block(wide, x);
+  for (; x < n; ++x) block(hn::CappedTag<std::int16_t, 1>(), x);
+}
+
+EdgeLoops loops() {
+  return {weigh_bytes,        weigh_floats, answer_row, answer_row_from, answer_bytes_row,
+          nearly_largest_row, thin_row,     mark_row,   gradient_row,    largest_row};
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt
@@ -322,49 +389,54 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convfilt {
 
-HWY_EXPORT(weighted_row);
-HWY_EXPORT(weighted_float_row);
-HWY_EXPORT(nearly_largest_row);
-HWY_EXPORT(answer_row);
-HWY_EXPORT(answer_row_from);
-HWY_EXPORT(answer_bytes_row);
-HWY_EXPORT(thin_row);
-HWY_EXPORT(mark_row);
+HWY_EXPORT(loops);
 
-void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
-                  float* sums) {
-  HWY_DYNAMIC_DISPATCH(weighted_row)(pixels, weights, divisor, n, sums);
+const EdgeLoops& edge_loops() {
+  static const EdgeLoops all = HWY_DYNAMIC_DISPATCH(loops)();
+  return all;
 }
 
-void weighted_row(const float* pixels, const std::array<double, 3>& weights, int n, float* sums) {
-  HWY_DYNAMIC_DISPATCH(weighted_float_row)(pixels, weights, n, sums);
+namespace {
+
+/// Whether the weights are whole, and responses stay within 16 bits.
+bool is_small(const Mask& mask) {
+  double sum = 0;
+  for (const double weight : mask.weights) {
+    if (weight != std::floor(weight)) return false;
+    sum += std::abs(weight);
+  }
+  return sum * 255 <= 32767;
 }
 
-void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3],
-                        const double* threshold, int n, float* largest, std::vector<int>& unsure) {
-  HWY_DYNAMIC_DISPATCH(nearly_largest_row)(masks, rows, threshold, n, largest, unsure);
+bool have_one_size(const Mask& first, const Mask& second) {
+  return first.width == second.width && first.height == second.height;
 }
 
-void answer_row(Join join, const ResponseRows& responses, int n, double* answers) {
-  HWY_DYNAMIC_DISPATCH(answer_row)(join, responses, n, answers);
+}  // namespace
+
+GradientTaps gradient_taps(const Mask& first, const Mask& second, int channels) {
+  if (!have_one_size(first, second) || !is_small(first) || !is_small(second)) return {};
+  GradientTaps taps;
+  for (int j = 0; j < first.height; ++j) {
+    for (int i = 0; i < first.width; ++i) {
+      const auto a = std::int16_t(first.weight(i, j)), b = std::int16_t(second.weight(i, j));
+      if (a != 0 || b != 0) taps.push_back({j, i * channels, a, b});
+    }
+  }
+  return taps;
 }
 
-void answer_row_from(float least, Join join, const ResponseRows& responses, int n, float* answers) {
-  HWY_DYNAMIC_DISPATCH(answer_row_from)(least, join, responses, n, answers);
-}
-
-void answer_bytes_row(Join join, const ResponseRows& responses, const double* threshold, int n,
-                      std::uint8_t* samples) {
-  HWY_DYNAMIC_DISPATCH(answer_bytes_row)(join, responses, threshold, n, samples);
-}
-
-void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure) {
-  HWY_DYNAMIC_DISPATCH(thin_row)(rows, least, n, thin, unsure);
-}
-
-void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
-              std::uint8_t high_mark, int n, std::uint8_t* marks) {
-  HWY_DYNAMIC_DISPATCH(mark_row)(answers, low, high, low_mark, high_mark, n, marks);
+WholeTaps whole_taps(const std::vector<Mask>& masks, int channels) {
+  WholeTaps all;
+  for (const Mask& mask : masks) {
+    if (!have_one_size(mask, masks[0]) || !is_small(mask)) return {};
+    std::vector<WholeTap>& taps = all.emplace_back();
+    for (int j = 0; j < mask.height; ++j)
+      for (int i = 0; i < mask.width; ++i)
+        if (const auto weight = std::int16_t(mask.weight(i, j)); weight != 0)
+          taps.push_back({j, i * channels, weight});
+  }
+  return all;
 }
 
 }  // namespace convfilt

@@ -9,7 +9,7 @@
 #include "kernels/cpu/edge_rows.hpp"
 #include "kernels/cpu/float_rows.hpp"
 #include "kernels/registry.hpp"
-#include "src/filter/device_work.hpp"
+#include "src/filter/device.hpp"
 #include "src/filter/outer.hpp"
 
 namespace convfilt {
@@ -100,8 +100,9 @@ class ChainWork final : public Work {
       for (std::size_t k = 0; k < workers_.size(); ++k) {
         const RowSpan rows = spans[workers_.size() - 1 - k];
         const bool is_last = k + 1 == workers_.size();
-        const BandView<std::byte> result =
-            is_last ? out : BandView<std::byte>(room(k, rows.rows()), rows.first);
+        Shape shape = chain_.works_[k]->out;
+        shape.height = rows.rows();
+        const BandView<std::byte> result = is_last ? out : room_for(shape, rows.first, results_[k]);
         if (chain_.is_whole()) chain_.convolver_.next_picture();
         workers_[k]->push(in, result);
         if (chain_.is_whole() && k > 0) results_[k - 1] = {};
@@ -110,16 +111,6 @@ class ChainWork final : public Work {
     }
 
    private:
-    PictureView<std::byte> room(std::size_t step, int rows) {
-      const Shape& shape = chain_.works_[step]->out;
-      Image& result = results_[step];
-      if (result.height() != rows) {
-        result = {};
-        result = Image(shape.width, rows, shape.channels, shape.depth);
-      }
-      return result.view();
-    }
-
     const ChainWork& chain_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<Image> results_;  ///< of all steps but the last; kept for the next band
@@ -220,7 +211,8 @@ class ChainFilter final : public Filter {
     const auto leave = [=]<class T>(const OuterRow<T>& row) {
       const std::ptrdiff_t samples = std::ptrdiff_t(row.width) * channels;
       if constexpr (std::is_same_v<T, std::uint8_t>)
-        answer_bytes_row(Join::compass, {{row.response, 1, 0}}, nullptr, int(samples), row.to);
+        edge_loops().answer_bytes(Join::compass, {{row.response, 1, 0}}, nullptr, int(samples),
+                                  row.to);
       else
         for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
       for (std::ptrdiff_t i = kAlpha; channels > kAlpha && i < samples; i += channels)

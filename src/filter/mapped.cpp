@@ -129,35 +129,28 @@ class HiddenWork final : public Work {
   Needs needs(int rows) const override { return inner_->needs(rows); }
   void finish() const override { inner_->finish(); }
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<HiddenWorker>(*this);
+    const std::shared_ptr<Worker> inner = inner_->make_worker();
+    return std::make_unique<FunctionWorker>([this, inner](const auto& in, const auto& out) {
+      inner->push(in, out);
+      keep_hidden(in, out);
+    });
   }
 
  private:
-  class HiddenWorker final : public Worker {
-   public:
-    explicit HiddenWorker(const HiddenWork& work)
-        : work_(work), inner_(work.inner_->make_worker()) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      inner_->push(in, out);
-      with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-        for (int row = 0; row < out.height; ++row) {
-          const int y = out.top + row + work_.offset_y;
-          if (y < in.top || y >= in.top + in.height) continue;
-          const T* from = row_of<T>(in, y - in.top);
-          T* to = row_of<T>(out, row);
-          const int left = work_.offset_x;
-          for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
-            if (to[std::ptrdiff_t(x) * 4 + 3] == 0)
-              std::copy_n(from + (std::ptrdiff_t(x) + left) * 4, 3, to + std::ptrdiff_t(x) * 4);
-        }
-      });
-    }
-
-   private:
-    const HiddenWork& work_;
-    std::unique_ptr<Worker> inner_;
-  };
+  void keep_hidden(BandView<const std::byte> from, BandView<std::byte> to) const {
+    with_depth(in.depth, [&]<class T>(TypeTag<T>) {
+      for (int row = 0; row < to.height; ++row) {
+        const int y = to.top + row + offset_y;
+        if (y < from.top || y >= from.top + from.height) continue;
+        const T* kept = row_of<T>(from, y - from.top);
+        T* pixels = row_of<T>(to, row);
+        for (int x = std::max(0, -offset_x); x < std::min(to.width, from.width - offset_x); ++x)
+          if (pixels[std::ptrdiff_t(x) * 4 + 3] == 0)
+            std::copy_n(kept + (std::ptrdiff_t(x) + offset_x) * 4, 3,
+                        pixels + std::ptrdiff_t(x) * 4);
+      }
+    });
+  }
 
   std::unique_ptr<Work> inner_;
 };
@@ -179,48 +172,40 @@ class RegionWork final : public Work {
   Needs needs(int rows) const override { return inner_->needs(rows); }
   void finish() const override { inner_->finish(); }
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<RegionWorker>(*this);
+    const std::shared_ptr<Worker> inner = inner_->make_worker();
+    return std::make_unique<FunctionWorker>(
+        [this, inner](const auto& in, const auto& out) { push(*inner, in, out); });
   }
 
  private:
-  class RegionWorker final : public Worker {
-   public:
-    explicit RegionWorker(const RegionWork& work)
-        : work_(work), inner_(work.inner_->make_worker()) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      int begin = out.height, end = 0;  // the rows that hold pixels of a region
-      for (const Region& region : work_.regions) {
-        begin = std::min(begin, std::max(region.y - out.top, 0));
-        end = std::max(end, std::min(region.y + region.height - out.top, out.height));
-      }
-      // Bands have as many rows as the window.
-      const int least = std::min(work_.window.height, out.height);
-      const int top = std::min(begin, out.height - least);
-      if (work_.is_whole())
-        inner_->push(in, out);
-      else if (begin < end)
-        inner_->push(in, rows_of(out, top, std::max(end - top, least)));
-      const std::size_t pixel = std::size_t(in.channels) * size_of(work_.in.depth);
-      for (int y = 0; y < out.height; ++y) {
-        const auto keep = [&](int first, int last) {
-          std::memcpy(out.row(y) + std::size_t(first) * pixel,
-                      in.row(out.top + y - in.top) + std::size_t(first) * pixel,
-                      std::size_t(last - first) * pixel);
-        };
-        int next = 0;
-        for (const Span& span : spans_in_row(work_.regions, out.top + y)) {
-          keep(next, span.first);
-          next = span.end;
-        }
-        keep(next, out.width);
-      }
+  void push(Worker& inner, BandView<const std::byte> from, BandView<std::byte> to) const {
+    int begin = to.height, end = 0;  // the rows that hold pixels of a region
+    for (const Region& region : regions) {
+      begin = std::min(begin, std::max(region.y - to.top, 0));
+      end = std::max(end, std::min(region.y + region.height - to.top, to.height));
     }
-
-   private:
-    const RegionWork& work_;
-    std::unique_ptr<Worker> inner_;
-  };
+    // Bands have as many rows as the window.
+    const int least = std::min(window.height, to.height);
+    const int top = std::min(begin, to.height - least);
+    if (is_whole())
+      inner.push(from, to);
+    else if (begin < end)
+      inner.push(from, rows_of(to, top, std::max(end - top, least)));
+    const std::size_t pixel = std::size_t(from.channels) * size_of(in.depth);
+    for (int y = 0; y < to.height; ++y) {
+      const auto keep = [&](int first, int last) {
+        std::memcpy(to.row(y) + std::size_t(first) * pixel,
+                    from.row(to.top + y - from.top) + std::size_t(first) * pixel,
+                    std::size_t(last - first) * pixel);
+      };
+      int next = 0;
+      for (const Span& span : spans_in_row(regions, to.top + y)) {
+        keep(next, span.first);
+        next = span.end;
+      }
+      keep(next, to.width);
+    }
+  }
 
   std::unique_ptr<Work> inner_;
 };

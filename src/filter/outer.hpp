@@ -113,11 +113,8 @@ class OuterWork final : public Work {
                                         work_.enter_(reinterpret_cast<const T*>(from), in.width,
                                                      reinterpret_cast<float*>(to));
                                       });
-        if (response_.width() != out.width || response_.height() != out.height) {
-          response_ = {};
-          response_ = Image(out.width, out.height, work_.inner_->out.channels, Depth::f32);
-        }
-        const BandView<std::byte> response(response_.view(), out.top);
+        const BandView<std::byte> response = room_for(
+            {out.width, out.height, work_.inner_->out.channels, Depth::f32}, out.top, response_);
         inner_->push(floats, response);
         for_rows(out, work_.threads_, [&](int y) {
           // With Mode::full, results outside the picture replace none of its rows.

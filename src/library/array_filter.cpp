@@ -7,6 +7,7 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
+#include "src/filter/bands.hpp"
 
 namespace convfilt {
 namespace {
@@ -65,11 +66,10 @@ void copy_row(const Shape& shape, std::byte* to, std::ptrdiff_t to_pixel, const 
 /// Copies rows first..end-1 of an array into a band.
 BandView<const std::byte> gathered(const ArrayView<const std::byte>& array, const Shape& shape,
                                    bool swaps, int first, int end, Image& made) {
-  if (made.height() < end - first)
-    made = Image(shape.width, end - first, shape.channels, shape.depth);
   const auto sample = std::ptrdiff_t(size_of(shape.depth));
   const Channels from(array.channel, shape.channels, swaps), to(sample, shape.channels, false);
-  const BandView<std::byte> band = rows_of(BandView(made.view(), first), 0, end - first);
+  const BandView<std::byte> band =
+      room_for({shape.width, end - first, shape.channels, shape.depth}, first, made);
   for (int y = first; y < end; ++y)
     copy_row(shape, band.row(y - first), sample * shape.channels, to, array.data + y * array.row,
              array.pixel, from);
@@ -181,10 +181,8 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
     }
     if (plain_out)
       return worker->push(from, rows_of(BandView(plain_view(out, out_)), first, end - first));
-    Image& made = outs[std::size_t(thread)];
-    if (made.height() < end - first)
-      made = Image(out_.width, end - first, out_.channels, out_.depth);
-    const BandView<std::byte> to = rows_of(BandView(made.view(), first), 0, end - first);
+    const BandView<std::byte> to = room_for({out_.width, end - first, out_.channels, out_.depth},
+                                            first, outs[std::size_t(thread)]);
     worker->push(from, to);
     scatter(to, out_, swaps, out);
   });

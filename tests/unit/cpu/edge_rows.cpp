@@ -79,7 +79,7 @@ TEST_CASE("luma of every colour") {
       pixels[std::size_t(i) * 3 + 1] = std::uint8_t(i >> 8);
       pixels[std::size_t(i) * 3 + 2] = std::uint8_t(red);
     }
-    weighted_row(pixels.data(), kLumaShares, kLumaWhole, kColours, luma.data());
+    edge_loops().weigh_bytes(pixels.data(), kLumaShares, kLumaWhole, kColours, luma.data());
     for (std::size_t i = 0; i < luma.size(); ++i)
       all = all && luma[i] == float(luma_of(pixels.data() + i * 3));
   }
@@ -90,7 +90,7 @@ TEST_CASE("luma of floats") {
   constexpr std::size_t kPixels = 61;
   const std::vector<float> pixels = random_rows(1, int(kPixels) * 3)[0];
   std::vector<float> luma(kPixels + 1, -7);
-  weighted_row(pixels.data(), kLuma, int(kPixels), luma.data());
+  edge_loops().weigh_floats(pixels.data(), kLuma, int(kPixels), luma.data());
   for (std::size_t i = 0; i < kPixels; ++i) CHECK(luma[i] == float(luma_of(pixels.data() + i * 3)));
   CHECK(luma.back() == -7);
 }
@@ -100,10 +100,10 @@ TEST_CASE("answers") {
     std::vector<double> answers(std::size_t(n) + 1, -7);
     std::vector<float> from(std::size_t(n) + 1, -7);
     std::vector<std::uint8_t> bytes(std::size_t(n) + 1, 77);
-    answer_row(join, responses, n, answers.data());
+    edge_loops().answers(join, responses, n, answers.data());
     const float least = 30;
-    answer_row_from(least, join, responses, n, from.data());
-    answer_bytes_row(join, responses, nullptr, n, bytes.data());
+    edge_loops().answers_from(least, join, responses, n, from.data());
+    edge_loops().answer_bytes(join, responses, nullptr, n, bytes.data());
     for (int x = 0; x < n; ++x) {
       const std::size_t i = std::size_t(x);
       const double right = joined(join, responses, x);
@@ -113,7 +113,7 @@ TEST_CASE("answers") {
     }
     for (const double threshold : {0.0, 40.0, joined(join, responses, n / 2)}) {
       if (threshold < 0) continue;
-      answer_bytes_row(join, responses, &threshold, n, bytes.data());
+      edge_loops().answer_bytes(join, responses, &threshold, n, bytes.data());
       for (int x = 0; x < n; ++x)
         CHECK(bytes[std::size_t(x)] == (joined(join, responses, x) >= threshold ? 255 : 0));
     }
@@ -135,8 +135,8 @@ TEST_CASE("thin rows leave what single precision cannot tell") {
   const ResponseRow across{rows[3].data(), 1.5, 0}, down{rows[4].data(), 1.5, 0};
   std::vector<float> thin(kColumns, -7);
   std::vector<int> unsure;
-  thin_row({rows[0].data(), rows[1].data(), rows[2].data(), across, down}, 20, kColumns,
-           thin.data(), unsure);
+  edge_loops().thin({rows[0].data(), rows[1].data(), rows[2].data(), across, down}, 20, kColumns,
+                    thin.data(), unsure);
   CHECK(std::ranges::count(unsure, 0) == 1);
   CHECK(std::ranges::count(unsure, kColumns - 1) == 1);
   int stay = 0;
@@ -167,7 +167,7 @@ TEST_CASE("marks") {
   std::vector<float> answers;
   for (int x = 0; x < 50; ++x) answers.push_back(float(x));
   std::vector<std::uint8_t> marks(51, 9);
-  mark_row(answers.data(), 10, 30, 64, 128, 50, marks.data());
+  edge_loops().mark(answers.data(), 10, 30, 64, 128, 50, marks.data());
   for (int x = 0; x < 50; ++x) CHECK(marks[std::size_t(x)] == (x >= 30 ? 128 : x >= 10 ? 64 : 0));
   CHECK(marks[50] == 9);
 }
