@@ -317,41 +317,45 @@ void mark_row(const float* answers, float low, float high, std::uint8_t low_mark
 // larger ones saturate. The root of a whole number n lies at least 1 / (8 k) from k + 1/2, which is
 // much more than a float's rounding for the k that do not saturate, so none is rounded to the wrong
 // side.
-constexpr hn::Rebind<std::int16_t, Floats> d16;
-using Responses = hn::Vec<hn::Rebind<std::int16_t, Floats>>;
+// Responses to masks of whole weights have 16 bits, and their squares are summed as floats. Sums
+// below 2^24 are exact, and larger ones saturate. The root of a whole number n lies at least
+// 1 / (8 k) from k + 1/2, which is much more than a float's rounding for the k that do not
+// saturate, so none is rounded to the wrong side.
+constexpr hn::ScalableTag<std::int16_t> d_wide;
 
-HWY_INLINE void store_length(Responses first, Responses second, std::uint8_t* out) {
-  const auto x = hn::ConvertTo(df, hn::PromoteTo(d32, first));
-  const auto y = hn::ConvertTo(df, hn::PromoteTo(d32, second));
-  const auto length = hn::Sqrt(hn::MulAdd(x, x, hn::Mul(y, y)));
-  hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Min(length, hn::Set(df, 255.0f)))), d8, out);
+// The mask's responses from x on.
+template <class D>
+HWY_INLINE hn::Vec<D> responses_of(D d16, const std::vector<WholeTap>& mask,
+                                   const std::uint8_t* const* rows, int x) {
+  const hn::Rebind<std::uint8_t, D> bytes;
+  auto sum = hn::Zero(d16);
+  for (const WholeTap& tap : mask)
+    sum = hn::Add(sum, hn::Mul(hn::PromoteTo(d16, hn::LoadU(bytes, rows[tap.row] + x + tap.offset)),
+                               hn::Set(d16, tap.weight)));
+  return sum;
 }
 
-void gradient_row(const GradientTaps& taps, const std::uint8_t* const* rows, int n,
-                  std::uint8_t* out) {
-  const auto block = [&](int x) {
-    auto first = hn::Zero(d16), second = hn::Zero(d16);
-    for (const GradientTap& tap : taps) {
-      const auto sample = hn::PromoteTo(d16, hn::LoadU(d8, rows[tap.row] + x + tap.offset));
-      first = hn::Add(first, hn::Mul(sample, hn::Set(d16, tap.first)));
-      second = hn::Add(second, hn::Mul(sample, hn::Set(d16, tap.second)));
+void length_row(const WholeTaps& masks, const std::uint8_t* const* rows, int n, std::uint8_t* out) {
+  const auto block = [&](auto sums, auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::int16_t, decltype(d)> d16;
+    const hn::Rebind<std::int32_t, decltype(d)> whole;
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    std::int16_t first[HWY_MAX_BYTES / 2], second[HWY_MAX_BYTES / 2];
+    hn::StoreU(responses_of(sums, masks[0], rows, x), sums, first);
+    hn::StoreU(responses_of(sums, masks[1], rows, x), sums, second);
+    for (int i = 0; i < int(hn::Lanes(sums)); i += int(hn::Lanes(d))) {
+      const auto a = hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(d16, first + i)));
+      const auto b = hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(d16, second + i)));
+      const auto length = hn::Sqrt(hn::MulAdd(a, a, hn::Mul(b, b)));
+      hn::StoreU(hn::DemoteTo(bytes, hn::NearestInt(hn::Min(length, hn::Set(d, 255)))), bytes,
+                 out + x + i);
     }
-    store_length(first, second, out + x);
   };
   int x = 0;
-  for (; x + lanes() <= n; x += lanes()) block(x);
-  if (x == n) return;
-  if (n >= lanes()) return block(n - lanes());  // some outputs are computed twice
-  for (; x < n; ++x) {
-    int first = 0, second = 0;
-    for (const GradientTap& tap : taps) {
-      const int sample = rows[tap.row][x + tap.offset];
-      first += sample * tap.first;
-      second += sample * tap.second;
-    }
-    const double length = std::sqrt(double(first) * first + double(second) * second);
-    out[x] = std::uint8_t(std::nearbyint(std::min(length, 255.0)));
-  }
+  const int many = int(hn::Lanes(d_wide));
+  for (; x + many <= n; x += many) block(d_wide, df, x);
+  if (x < n && n >= many) return block(d_wide, df, n - many);  // some outputs are computed twice
+  for (; x < n; ++x) block(hn::CappedTag<std::int16_t, 1>(), hn::CappedTag<float, 1>(), x);
 }
 
 void largest_row(const WholeTaps& masks, const std::uint8_t* const* rows, int n,
@@ -359,26 +363,19 @@ void largest_row(const WholeTaps& masks, const std::uint8_t* const* rows, int n,
   const auto block = [&](auto d, int x) HWY_ATTR {
     const hn::Rebind<std::uint8_t, decltype(d)> bytes;
     auto largest = hn::Set(d, -32768);
-    for (const std::vector<WholeTap>& taps : masks) {
-      auto sum = hn::Zero(d);
-      for (const WholeTap& tap : taps)
-        sum =
-            hn::Add(sum, hn::Mul(hn::PromoteTo(d, hn::LoadU(bytes, rows[tap.row] + x + tap.offset)),
-                                 hn::Set(d, tap.weight)));
-      largest = hn::Max(largest, sum);
-    }
+    for (const std::vector<WholeTap>& mask : masks)
+      largest = hn::Max(largest, responses_of(d, mask, rows, x));
     hn::StoreU(hn::DemoteTo(bytes, largest), bytes, out + x);
   };
-  const hn::ScalableTag<std::int16_t> wide;
-  const int many = int(hn::Lanes(wide));
+  const int many = int(hn::Lanes(d_wide));
   int x = 0;
-  for (; x + many <= n; x += many) block(wide, x);
+  for (; x + many <= n; x += many) block(d_wide, x);
   for (; x < n; ++x) block(hn::CappedTag<std::int16_t, 1>(), x);
 }
 
 EdgeLoops loops() {
   return {weigh_bytes,        weigh_floats, answer_row, answer_row_from, answer_bytes_row,
-          nearly_largest_row, thin_row,     mark_row,   gradient_row,    largest_row};
+          nearly_largest_row, thin_row,     mark_row,   length_row,      largest_row};
 }
 
 }  // namespace
@@ -408,28 +405,13 @@ bool is_small(const Mask& mask) {
   return sum * 255 <= 32767;
 }
 
-bool have_one_size(const Mask& first, const Mask& second) {
-  return first.width == second.width && first.height == second.height;
-}
-
 }  // namespace
-
-GradientTaps gradient_taps(const Mask& first, const Mask& second, int channels) {
-  if (!have_one_size(first, second) || !is_small(first) || !is_small(second)) return {};
-  GradientTaps taps;
-  for (int j = 0; j < first.height; ++j) {
-    for (int i = 0; i < first.width; ++i) {
-      const auto a = std::int16_t(first.weight(i, j)), b = std::int16_t(second.weight(i, j));
-      if (a != 0 || b != 0) taps.push_back({j, i * channels, a, b});
-    }
-  }
-  return taps;
-}
 
 WholeTaps whole_taps(const std::vector<Mask>& masks, int channels) {
   WholeTaps all;
   for (const Mask& mask : masks) {
-    if (!have_one_size(mask, masks[0]) || !is_small(mask)) return {};
+    if (mask.width != masks[0].width || mask.height != masks[0].height || !is_small(mask))
+      return {};
     std::vector<WholeTap>& taps = all.emplace_back();
     for (int j = 0; j < mask.height; ++j)
       for (int i = 0; i < mask.width; ++i)

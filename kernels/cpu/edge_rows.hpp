@@ -32,28 +32,17 @@ struct ThinRows {
   ResponseRow across, down;
 };
 
-/// A weight of both masks on the sample at `offset` samples in row `row` of those that an output
+/// A weight of a mask, on the sample at `offset` samples in row `row` of those that an output
 /// needs.
-struct GradientTap {
-  int row, offset;
-  std::int16_t first, second;
-};
-using GradientTaps = std::vector<GradientTap>;
-
-/// The taps of two masks of one size, without those where both weights are 0. `channels` is the
-/// distance of horizontal neighbours in samples. Empty where EdgeLoops::gradient could not be
-/// exact: a weight is not whole, or a response could leave 16 bits.
-GradientTaps gradient_taps(const Mask& first, const Mask& second, int channels);
-
-/// A weight of a mask, placed like those.
 struct WholeTap {
   int row, offset;
   std::int16_t weight;
 };
-using WholeTaps = std::vector<std::vector<WholeTap>>;
+using WholeTaps = std::vector<std::vector<WholeTap>>;  ///< of each mask
 
-/// The taps of each of some masks of one size, without those where the weight is 0. Empty where
-/// they are no such masks, or a response could leave 16 bits.
+/// The taps of some masks of one size, without those where the weight is 0. `channels` is the
+/// distance of horizontal neighbours in samples. Empty where EdgeLoops could not be exact: masks
+/// differ in size, a weight is not whole, or a response could leave 16 bits.
 WholeTaps whole_taps(const std::vector<Mask>& masks, int channels);
 
 /// The inner loops. They write n samples, and none beyond.
@@ -94,13 +83,13 @@ struct EdgeLoops {
   void (*mark)(const float* answers, float low, float high, std::uint8_t low_mark,
                std::uint8_t high_mark, int n, std::uint8_t* marks);
 
-  /// out[x] = the square root of the sum of both squared responses, rounded half to even and
-  /// saturated. rows[j] is row j of the samples that the first output needs.
-  void (*gradient)(const GradientTaps& taps, const std::uint8_t* const* rows, int n,
-                   std::uint8_t* out);
+  /// out[x] = the square root of the sum of the squared responses to two masks, rounded half to
+  /// even and saturated. rows[j] is row j of the samples that the first output needs.
+  void (*length)(const WholeTaps& masks, const std::uint8_t* const* rows, int n, std::uint8_t* out);
 
   /// out[x] = the largest response, saturated; otherwise as above.
-  void (*largest)(const WholeTaps& taps, const std::uint8_t* const* rows, int n, std::uint8_t* out);
+  void (*largest)(const WholeTaps& masks, const std::uint8_t* const* rows, int n,
+                  std::uint8_t* out);
 };
 
 /// The loops for this machine.

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <tuple>
 
-#include "src/auto/shipped_profiles.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"

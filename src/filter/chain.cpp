@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/edge_rows.hpp"
-#include "kernels/cpu/float_rows.hpp"
 #include "kernels/registry.hpp"
 #include "src/filter/device.hpp"
 #include "src/filter/outer.hpp"
@@ -195,18 +193,11 @@ class ChainFilter final : public Filter {
   /// A work on samples around that on floats.
   static std::unique_ptr<Work> from_samples(const Shape& in, const Place& place,
                                             std::unique_ptr<Work> work) {
-    // Floats have an alpha from 0 to 1.
     constexpr int kAlpha = 3;
     const double full = full_range(in.depth);
     const int channels = work->out.channels;
     const auto enter = [=](const auto* row, int width, float* floats) {
-      const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
-      if constexpr (std::is_same_v<decltype(row), const std::uint8_t*>)
-        cpu::widen_row(row, int(samples), floats);
-      else
-        std::copy_n(row, samples, floats);
-      for (std::ptrdiff_t i = kAlpha; in.channels > kAlpha && i < samples; i += in.channels)
-        floats[i] /= float(full);
+      enter_as_floats(in, row, width, floats);
     };
     const auto leave = [=]<class T>(const OuterRow<T>& row) {
       const std::ptrdiff_t samples = std::ptrdiff_t(row.width) * channels;

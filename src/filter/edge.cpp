@@ -772,23 +772,20 @@ class FollowedWork final : public Work {
 };
 
 /// Answers for 8-bit pictures to masks of whole weights, without floats between.
-template <class Taps>
-class GradientWork final : public Work {
+class WholeTapsWork final : public Work {
  public:
-  /// A loop of EdgeLoops.
-  using Row = void (*)(const Taps& taps, const std::uint8_t* const* rows, int n, std::uint8_t* out);
-
-  GradientWork(const Problem& whole, Taps taps, Row row)
+  /// `row` is EdgeLoops::length or largest.
+  WholeTapsWork(const Problem& whole, WholeTaps taps, decltype(EdgeLoops::length) row)
       : Work(whole, ""), whole_(whole), taps_(std::move(taps)), row_(row) {}
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<GradientWorker>(*this);
+    return std::make_unique<TapsWorker>(*this);
   }
 
  private:
-  class GradientWorker final : public Worker {
+  class TapsWorker final : public Worker {
    public:
-    explicit GradientWorker(const GradientWork& work) : work_(work), under_(work.whole_) {}
+    explicit TapsWorker(const WholeTapsWork& work) : work_(work), under_(work.whole_) {}
 
     void push(BandView<const std::byte> in, BandView<std::byte> out) override {
       under_.for_each(in, out, [&](int y, const std::uint8_t* const* rows) {
@@ -797,13 +794,13 @@ class GradientWork final : public Work {
     }
 
    private:
-    const GradientWork& work_;
+    const WholeTapsWork& work_;
     RowsUnderMask<std::uint8_t> under_;
   };
 
   Problem whole_;
-  Taps taps_;
-  Row row_;
+  WholeTaps taps_;
+  decltype(EdgeLoops::length) row_;
 };
 
 class EdgeFilter final : public Filter {
@@ -880,18 +877,13 @@ class EdgeFilter final : public Filter {
     auto work = std::make_unique<EdgeWork>(in, edges_, place);
     const bool takes_samples = in.depth == Depth::u8 && !work->is_whole() &&
                                (in.channels == 1 || (in.channels == 3 && edges_.options.color));
-    if (takes_samples && is_plain() &&
-        std::ranges::all_of(edges_.divisors, [](double divisor) { return divisor == 1; })) {
-      const auto made_of = [&](auto taps, auto row) -> std::unique_ptr<Work> {
-        if (taps.empty()) return std::move(work);
-        const Problem whole = place.convolver.problem_of(in, edges_.masks[0], place.border_value);
-        return std::make_unique<GradientWork<decltype(taps)>>(whole, std::move(taps), row);
-      };
-      if (edges_.combine == Combine::max)
-        return made_of(whole_taps(edges_.masks, in.channels), edge_loops().largest);
-      if (edges_.combine == Combine::length && edges_.masks.size() == 2)
-        return made_of(gradient_taps(edges_.masks[0], edges_.masks[1], in.channels),
-                       edge_loops().gradient);
+    const bool is_length = edges_.combine == Combine::length && edges_.masks.size() == 2;
+    if (takes_samples && is_plain() && (is_length || edges_.combine == Combine::max)) {
+      WholeTaps taps = whole_taps(edges_.masks, in.channels);
+      const Problem whole = place.convolver.problem_of(in, edges_.masks[0], place.border_value);
+      if (taps.empty()) return work;
+      return std::make_unique<WholeTapsWork>(
+          whole, std::move(taps), is_length ? edge_loops().length : edge_loops().largest);
     }
     return by_device_plan(std::move(work), *this, place);
   }
@@ -952,10 +944,11 @@ class EdgeFilter final : public Filter {
   std::size_t most_resident() const override { return 2; }
 
  private:
-  /// Whether answers are the samples, up to rounding, and no response has an offset.
+  /// Whether answers are the samples, up to rounding, and responses have no divisor or offset.
   bool is_plain() const {
     const EdgeOptions& options = edges_.options;
     return !options.thin && !options.threshold && !shows_angles(options.direction) &&
+           std::ranges::all_of(edges_.divisors, [](double divisor) { return divisor == 1; }) &&
            std::ranges::all_of(edges_.offsets, [](double offset) { return offset == 0; });
   }
 

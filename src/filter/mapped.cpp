@@ -30,7 +30,7 @@ std::unique_ptr<Work> begin_output(const Filter& inner, const Shape& in, const P
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, place);
   const int channels = work->out.channels;
   const auto enter = [=](const auto* row, int width, float* floats) {
-    std::copy_n(row, std::ptrdiff_t(width) * in.channels, floats);
+    enter_as_floats(in, row, width, floats);
   };
   const auto leave = [=]<class T>(const OuterRow<T>& row) {
     for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * channels; ++i) {
@@ -50,9 +50,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
     throw UsageError(
         "--luma: the result of this recipe is in colours; leave out --luma, or --direction=hue");
   const auto enter = [shares = place.luma](const auto* from, int width, float* luma) {
-    for (int x = 0; x < width; ++x, from += 3)
-      luma[x] = float(shares[0] * double(from[0]) + shares[1] * double(from[1]) +
-                      shares[2] * double(from[2]));
+    for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from, shares));
   };
   const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(const OuterRow<T>& row) {
     if (!keeps_lightness) {
