@@ -8,6 +8,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/users_folder.hpp"
+#include "src/filter/recipe.hpp"
 
 namespace convfilt {
 namespace {
@@ -19,17 +20,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
-
-/// Whether the message has the option's name, and not as a part of a longer one.
-bool speaks_of(const std::string& message, const std::string& option) {
-  for (std::size_t at = 0; (at = message.find(option, at)) != message.npos; ++at) {
-    const std::size_t end = at + option.size();
-    if (end == message.size() ||
-        !(std::isalnum(static_cast<unsigned char>(message[end])) || message[end] == '-'))
-      return true;
-  }
-  return false;
 }
 
 /// The whole text, which must be readable and of a length that a person would write.
@@ -85,7 +75,7 @@ std::string with_origin(const std::string& message, std::span<const Default> def
                            std::ranges::none_of(words, [&](const std::string& word) {
                              return word == d.value || word.ends_with("=" + d.value);
                            });
-    if (is_quoted || speaks_of(message, d.option))
+    if (is_quoted || named_at(message, d.option) != message.npos)
       origins += (origins.empty() ? "" : ", ") + d.where;
   }
   return origins.empty() ? message : origins + ": " + message;

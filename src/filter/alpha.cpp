@@ -147,14 +147,7 @@ class FloatWork final : public Work {
     AlphaRow alpha_row(BandView<const std::byte> in, BandView<std::byte> out, int y) const {
       if (work_.filters_alpha_) return {row_of<float>(response_.view(), y) + kColours, kPixel};
       static thread_local std::vector<float> alpha;
-      alpha.assign(std::size_t(out.width), float(full_range(work_.in.depth)));
-      y += out.top + work_.offset_y;
-      if (y >= 0 && y < work_.in.height) {
-        const int left = work_.offset_x;
-        const T* from = row_of<T>(in, y - in.top) + kColours;
-        for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
-          alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
-      }
+      take_alpha<T>(work_, in, out.top + y, alpha);
       return {alpha.data(), 1};
     }
 
@@ -199,12 +192,8 @@ class FloatWork final : public Work {
     return {plane, kPixel, full_range(in.depth), kColours + (filters_alpha_ ? 1 : 0), place};
   }
 
-  /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
-  int band_step() const {
-    constexpr std::ptrdiff_t kFloats = 1 << 18;
-    const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * in.channels;
-    return std::max({int(kFloats / (samples * 2)), 2 * (window.height - 1), 8});
-  }
+  /// Rows of a band that are filtered at once.
+  int band_step() const { return rows_in_cache(*this, std::ptrdiff_t(in.width) * in.channels * 2); }
 
   double offset_;  ///< a colour, so that it is added behind the division by alpha
   bool filters_alpha_;

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/filter/filter.hpp"
+#include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 
@@ -84,6 +86,12 @@ inline int band_rows(const Work& work, int writer_step, std::size_t wanted_bytes
   return int(std::min<std::int64_t>((rows + step - 1) / step * step, work.out.height));
 }
 
+/// Rows of a band whose floats, so many for each row, stay in the second-level cache.
+inline int rows_in_cache(const Work& work, std::ptrdiff_t floats_of_row) {
+  constexpr std::ptrdiff_t kFloats = 1 << 18;
+  return std::max({int(kFloats / floats_of_row), 2 * (work.window.height - 1), 8});
+}
+
 /// Room for rows from row `top` of a picture on, which `image` keeps for the next band.
 inline BandView<std::byte> room_for(const Shape& rows, int top, Image& image) {
   if (image.width() != rows.width || image.height() < rows.height ||
@@ -92,6 +100,20 @@ inline BandView<std::byte> room_for(const Shape& rows, int top, Image& image) {
     image = Image(rows.width, rows.height, rows.channels, rows.depth);
   }
   return rows_of(BandView(image.view(), top), 0, rows.height);
+}
+
+/// alpha = that of a picture with alpha, for each pixel of row y of the work's result. What lies
+/// outside the picture is opaque.
+template <class T>
+void take_alpha(const Work& work, BandView<const std::byte> in, int y, std::vector<float>& alpha) {
+  constexpr int kAlpha = 3, kPixel = 4;
+  alpha.assign(std::size_t(work.out.width), float(full_range(work.in.depth)));
+  y += work.offset_y;
+  if (y < 0 || y >= work.in.height) return;
+  const int left = work.offset_x;
+  const T* from = row_of<T>(in, y - in.top) + kAlpha;
+  for (int x = std::max(0, -left); x < std::min(work.out.width, in.width - left); ++x)
+    alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
 }
 
 /// Makes of the picture, in `made`, what `out` needs, with that many channels of that depth. `body`

@@ -69,17 +69,18 @@ class EdgeResponses {
   EdgeResponses(const Edges& edges, const Shape& result)
       : edges_(edges), join_(join_of(edges)), result_(result), planes_(edges.masks.size()) {}
 
-  /// Makes room for these rows.
+  /// These rows follow.
   void take(int top, int rows) {
     top_ = top;
     rows_ = rows;
-    if (answers_.height() >= rows) return;
-    for (Image& plane : planes_) plane = Image(result_.width, rows, 1, Depth::f32);
-    answers_ = Image(result_.width, rows, 1, Depth::f32);
   }
 
-  BandView<std::byte> plane(std::size_t mask) { return view_of(planes_[mask]); }
-  BandView<std::byte> answers() { return view_of(answers_); }
+  BandView<std::byte> plane(std::size_t mask) {
+    return room_for({result_.width, rows_, 1, Depth::f32}, top_, planes_[mask]);
+  }
+  BandView<std::byte> answers() {
+    return room_for({result_.width, rows_, 1, Depth::f32}, top_, answers_);
+  }
 
   /// Keeps row y of the answers, for thin ones; those below `least` may differ, but stay below it.
   void keep_answers(int y, double least) {
@@ -155,12 +156,6 @@ class EdgeResponses {
   }
 
  private:
-  BandView<std::byte> view_of(Image& image) const {
-    PictureView<std::byte> view = image.view();
-    view.height = rows_;
-    return {view, top_};
-  }
-
   const ResponseRows& at_row(int y) const {
     static thread_local ResponseRows responses;
     responses.clear();
@@ -382,11 +377,9 @@ class EdgeWork final : public Work {
   int threads() const { return is_whole() ? convolver_.options().request.threads : 1; }
   int planes() const { return edges_.options.color ? std::min(in.channels, 3) : 1; }
 
-  /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
+  /// Rows of a band that are filtered at once.
   int band_step() const {
-    constexpr std::ptrdiff_t kFloats = 1 << 18;
-    return std::max({int(kFloats / (std::ptrdiff_t(in.width) * std::ptrdiff_t(masks_.size() + 2))),
-                     2 * (window.height - 1), 8});
+    return rows_in_cache(*this, std::ptrdiff_t(in.width) * std::ptrdiff_t(masks_.size() + 2));
   }
 
   Edges edges_;
@@ -494,7 +487,9 @@ class EdgeWork::EdgeWorker final : public Worker {
           return responses_.take_floats(out.top + y, row_of<float>(out, y));
       }
       static thread_local std::vector<double> answers;
-      take_answers<T>(in, out.top + y, answers);
+      static thread_local std::vector<float> alpha;
+      if (work_.has_alpha()) take_alpha<T>(work_, in, out.top + y, alpha);
+      take_answers(out.top + y, alpha, answers);
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
         const bool is_edge =
@@ -504,11 +499,10 @@ class EdgeWork::EdgeWorker final : public Worker {
         else
           answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
       }
-      const T* alpha = alpha_row<T>(in, out.top + y);
       if (options().direction == EdgeDirection::hue)
-        store_hues<T>(answers.data(), out.top + y, alpha, row_of<T>(out, y));
+        store_hues<T>(answers.data(), out.top + y, alpha.data(), row_of<T>(out, y));
       else
-        store<T>(answers.data(), plane, alpha, out.width, row_of<T>(out, y));
+        store<T>(answers.data(), plane, alpha.data(), out.width, row_of<T>(out, y));
     });
   }
 
@@ -521,26 +515,8 @@ class EdgeWork::EdgeWorker final : public Worker {
   /// Thin answers below all thresholds are black; the division by alpha comes first.
   double least() const { return work_.has_alpha() ? 0 : options().low ? low() : high(); }
 
-  /// The row of the picture in which alpha of row y of the result lies; null where there is none,
-  /// or it lies outside the picture, where all is opaque.
-  template <class T>
-  const T* alpha_row(BandView<const std::byte> in, int y) const {
-    y += work_.offset_y;
-    const bool has_row = work_.has_alpha() && y >= 0 && y < work_.in.height;
-    return has_row ? row_of<T>(in, y - in.top) : nullptr;
-  }
-
-  /// Its alpha at column x of the result.
-  template <class T>
-  double alpha_at(const T* row, int x) const {
-    x += work_.offset_x;
-    return row && x >= 0 && x < work_.in.width ? double(row[std::ptrdiff_t(x) * 4 + kAlpha])
-                                               : full_range(work_.in.depth);
-  }
-
   /// answers = those in row y of the result, divided by alpha.
-  template <class T>
-  void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
+  void take_answers(int y, const std::vector<float>& alpha, std::vector<double>& answers) const {
     answers.resize(std::size_t(work_.out.width));
     if (!options().thin)
       responses_.take_answers(y, answers);
@@ -549,16 +525,12 @@ class EdgeWork::EdgeWorker final : public Worker {
     else
       for (int x = 0; x < work_.out.width; ++x)
         answers[std::size_t(x)] = responses_.thin_answer(x, y, least());
-    const T* row = alpha_row<T>(in, y);
-    for (int x = 0; row && x < work_.out.width; ++x) {
-      const double alpha = alpha_at(row, x);
-      double& answer = answers[std::size_t(x)];
-      answer = alpha > 0 ? answer / (alpha / full_range(work_.in.depth)) : 0;
-    }
+    for (std::size_t x = 0; work_.has_alpha() && x < answers.size(); ++x)
+      answers[x] = alpha[x] > 0 ? answers[x] / (double(alpha[x]) / full_range(work_.in.depth)) : 0;
   }
 
   template <class T>
-  void store(const double* answers, int plane, const T* alpha, int width, T* to) const {
+  void store(const double* answers, int plane, const float* alpha, int width, T* to) const {
     const int channels = work_.out.channels;
     if (channels == 1) {
       for (int x = 0; x < width; ++x) to[x] = to_sample<T>(answers[x]);
@@ -567,13 +539,13 @@ class EdgeWork::EdgeWorker final : public Worker {
     const int colours = options().color ? 1 : 3;
     for (int x = 0; x < width; ++x, to += channels) {
       std::fill_n(to + plane, colours, to_sample<T>(answers[x]));
-      if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
+      if (channels > kAlpha) to[kAlpha] = T(alpha[x]);
     }
   }
 
   /// Row y of the result, in colours of full saturation.
   template <class T>
-  void store_hues(const double* answers, int y, const T* alpha, T* to) const {
+  void store_hues(const double* answers, int y, const float* alpha, T* to) const {
     const int channels = work_.out.channels;
     for (int x = 0; x < work_.out.width; ++x, to += channels) {
       const double value = std::min(answers[x], work_.range_);
@@ -583,7 +555,7 @@ class EdgeWork::EdgeWorker final : public Worker {
       const double parts[] = {2 - std::abs(sixths - 4), 2 - std::abs(sixths - 2),
                               std::abs(sixths - 3) - 1};
       for (int c = 0; c < 3; ++c) to[c] = to_sample<T>(value * std::clamp(parts[c], 0.0, 1.0));
-      if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
+      if (channels > kAlpha) to[kAlpha] = T(alpha[x]);
     }
   }
 

@@ -324,74 +324,57 @@ bool flag_in(const std::string& name, const std::string& word) {
   return word == "true";
 }
 
-/// Words of one filter, taken apart.
-class FilterWords {
- public:
-  FilterWords(const FilterLine& line, const Words& words) : line_(line) {
-    for (auto word = words.begin(); word != words.end(); ++word) {
-      if (word->size() < 2 || !word->starts_with('-')) {
-        arguments_.push_back(*word);
-        continue;
-      }
-      const std::size_t sign = word->find('=');
-      const std::string name = word->substr(0, sign);
-      if (!line.has(name)) throw unknown(name);
-      require(!given_.contains(name), name + " is given twice; give it once");
-      if (sign != word->npos) {
-        require(sign + 1 < word->size() || !is_flag(name),
-                in_quotes(*word) + ": " + name + " takes no value; write it alone");
-        given_[name] = word->substr(sign + 1);
-      } else if (is_flag(name)) {
-        given_[name] = "true";
-      } else {
-        require(word + 1 != words.end() && !line.has(word[1].substr(0, word[1].find('='))),
-                name + ": its value is missing" + help());
-        given_[name] = *++word;
-      }
+UsageError unknown_option(const FilterLine& line, const std::string& name) {
+  Words known = words_of(line.options);
+  std::erase_if(known, [](const std::string& each) { return !each.starts_with("-"); });
+  known.insert(known.end(), {std::string(kFlip), std::string(kNormalize)});
+  const std::string near = nearest(name, known);
+  return UsageError("unknown option " + in_quotes(name) +
+                    (near.empty()
+                         ? "; convfilt " + std::string(line.help.name) + " --help lists them"
+                         : "; did you mean '" + near + "'?"));
+}
+
+/// What a filter's words give its options and arguments.
+Values values_of(const FilterLine& line, const Words& words) {
+  const std::string help =
+      "; convfilt " + std::string(line.help.name) + " --help shows what it takes";
+  Values given;
+  Words arguments;
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (word->size() < 2 || !word->starts_with('-')) {
+      arguments.push_back(*word);
+      continue;
     }
-    take_arguments();
-    for (const auto& [name, value] : given_)
-      require(!value.empty(), name + " is empty; give it a value, or leave it out");
-  }
-
-  const Values& given() const { return given_; }
-
- private:
-  bool is_flag(const std::string& name) const {
-    const auto option = std::ranges::find(line_.options, name, &FilterOption::name);
-    return option == line_.options.end() || option->is_flag();
-  }
-
-  std::string help() const {
-    return "; convfilt " + std::string(line_.help.name) + " --help shows what it takes";
-  }
-
-  UsageError unknown(const std::string& name) const {
-    Words known = words_of(line_.options);
-    std::erase_if(known, [](const std::string& each) { return !each.starts_with("-"); });
-    known.insert(known.end(), {std::string(kFlip), std::string(kNormalize)});
-    const std::string near = nearest(name, known);
-    return UsageError("unknown option " + in_quotes(name) +
-                      (near.empty()
-                           ? "; convfilt " + std::string(line_.help.name) + " --help lists them"
-                           : "; did you mean '" + near + "'?"));
-  }
-
-  void take_arguments() {
-    auto next = arguments_.begin();
-    for (const FilterOption& option : line_.options) {
-      if (!option.is_argument()) continue;
-      require(next != arguments_.end(), option.name + " is missing" + help());
-      given_[option.name] = *next++;
+    const std::size_t sign = word->find('=');
+    const std::string name = word->substr(0, sign);
+    if (!line.has(name)) throw unknown_option(line, name);
+    require(!given.contains(name), name + " is given twice; give it once");
+    const auto option = std::ranges::find(line.options, name, &FilterOption::name);
+    const bool is_flag = option == line.options.end() || option->is_flag();
+    if (sign != word->npos) {
+      require(sign + 1 < word->size() || !is_flag,
+              in_quotes(*word) + ": " + name + " takes no value; write it alone");
+      given[name] = word->substr(sign + 1);
+    } else if (is_flag) {
+      given[name] = "true";
+    } else {
+      require(word + 1 != words.end() && !line.has(word[1].substr(0, word[1].find('='))),
+              name + ": its value is missing" + help);
+      given[name] = *++word;
     }
-    require(next == arguments_.end(),
-            next == arguments_.end() ? "" : "unexpected argument " + in_quotes(*next) + help());
   }
-
-  const FilterLine& line_;
-  Words arguments_;
-  Values given_;
-};
+  auto next = arguments.begin();
+  for (const FilterOption& option : line.options) {
+    if (!option.is_argument()) continue;
+    require(next != arguments.end(), option.name + " is missing" + help);
+    given[option.name] = *next++;
+  }
+  if (next != arguments.end()) throw UsageError("unexpected argument " + in_quotes(*next) + help);
+  for (const auto& [name, value] : given)
+    require(!value.empty(), name + " is empty; give it a value, or leave it out");
+  return given;
+}
 
 }  // namespace
 
@@ -421,7 +404,7 @@ bool FilterLine::has(std::string_view option) const {
 
 FilterPtr FilterLine::make_of(const Words& words, const Values& given, FilterValues* read) const {
   FilterValues values;
-  Values all = FilterWords(*this, words).given();
+  Values all = values_of(*this, words);
   for (const FilterOption& option : options) {
     option.set_default(values);
     if (const auto found = all.find(option.name); found != all.end())
