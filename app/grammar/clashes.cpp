@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
-#include "kernels/registry.hpp"
-#include "src/auto/choice.hpp"
 #include "src/auto/machine.hpp"
-#include "src/base/errors.hpp"
 #include "src/filter/table.hpp"
 
 namespace convfilt {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <memory>
 
 #include "app/commands.hpp"

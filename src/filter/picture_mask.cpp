@@ -4,10 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <utility>
 #include <vector>
 
-#include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
 #include "src/mask/file.hpp"

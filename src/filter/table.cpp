@@ -324,15 +324,13 @@ bool flag_in(const std::string& name, const std::string& word) {
   return word == "true";
 }
 
-UsageError unknown_option(const FilterLine& line, const std::string& name) {
-  Words known = words_of(line.options);
-  std::erase_if(known, [](const std::string& each) { return !each.starts_with("-"); });
-  known.insert(known.end(), {std::string(kFlip), std::string(kNormalize)});
-  const std::string near = nearest(name, known);
-  return UsageError("unknown option " + in_quotes(name) +
-                    (near.empty()
-                         ? "; convfilt " + std::string(line.help.name) + " --help lists them"
-                         : "; did you mean '" + near + "'?"));
+/// The names of options that the filter has.
+Words options_of(const FilterLine& line) {
+  Words names;
+  for (const FilterOption& option : line.options)
+    if (!option.is_argument()) names.push_back(option.name);
+  names.insert(names.end(), {std::string(kFlip), std::string(kNormalize)});
+  return names;
 }
 
 /// What a filter's words give its options and arguments.
@@ -348,7 +346,7 @@ Values values_of(const FilterLine& line, const Words& words) {
     }
     const std::size_t sign = word->find('=');
     const std::string name = word->substr(0, sign);
-    if (!line.has(name)) throw unknown_option(line, name);
+    if (!line.has(name)) throw UsageError(unknown_option(name, options_of(line), line.help.name));
     require(!given.contains(name), name + " is given twice; give it once");
     const auto option = std::ranges::find(line.options, name, &FilterOption::name);
     const bool is_flag = option == line.options.end() || option->is_flag();
@@ -420,6 +418,13 @@ FilterPtr FilterLine::make_of(const Words& words, const Values& given, FilterVal
   check_clashes(clashes, all);
   if (read) *read = values;
   return make(values);
+}
+
+std::string unknown_option(const std::string& word, const Words& known, std::string_view command) {
+  const std::string near = nearest(word, known);
+  return "unknown option " + in_quotes(word) +
+         (near.empty() ? "; convfilt " + std::string(command) + " --help lists them"
+                       : "; did you mean '" + near + "'?");
 }
 
 const FilterLine* find_filter(std::string_view name) {
