@@ -388,9 +388,8 @@ namespace convfilt {
 
 HWY_EXPORT(loops);
 
-const EdgeLoops& edge_loops() {
-  static const EdgeLoops all = HWY_DYNAMIC_DISPATCH(loops)();
-  return all;
+EdgeLoops edge_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops)();
 }
 
 namespace {

@@ -93,6 +93,6 @@ struct EdgeLoops {
 };
 
 /// The loops for this machine.
-const EdgeLoops& edge_loops();
+EdgeLoops edge_loops();
 
 }  // namespace convfilt

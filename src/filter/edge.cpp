@@ -88,10 +88,15 @@ class EdgeResponses {
                               row_of<float>(answers_.view(), y - top_));
   }
 
-  /// values = the answers in row y.
-  void take_answers(int y, std::vector<double>& values) const {
+  /// values = the answers in row y; thin ones below `least` may be 0.
+  void take_answers(int y, double least, std::vector<double>& values) const {
     values.resize(std::size_t(result_.width));
-    edge_loops().answers(join_, at_row(y), result_.width, values.data());
+    if (!edges_.options.thin)
+      edge_loops().answers(join_, at_row(y), result_.width, values.data());
+    else if (has_thin_rows())
+      std::copy_n(thin_row(y, least), result_.width, values.data());
+    else
+      for (int x = 0; x < result_.width; ++x) values[std::size_t(x)] = thin_answer(x, y, least);
   }
 
   /// The answers in row y as bytes, with a threshold unless it is null.
@@ -488,8 +493,11 @@ class EdgeWork::EdgeWorker final : public Worker {
       }
       static thread_local std::vector<double> answers;
       static thread_local std::vector<float> alpha;
+      responses_.take_answers(out.top + y, least(), answers);
       if (work_.has_alpha()) take_alpha<T>(work_, in, out.top + y, alpha);
-      take_answers(out.top + y, alpha, answers);
+      for (std::size_t x = 0; work_.has_alpha() && x < answers.size(); ++x)
+        answers[x] =
+            alpha[x] > 0 ? answers[x] / (double(alpha[x]) / full_range(work_.in.depth)) : 0;
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
         const bool is_edge =
@@ -514,20 +522,6 @@ class EdgeWork::EdgeWorker final : public Worker {
   }
   /// Thin answers below all thresholds are black; the division by alpha comes first.
   double least() const { return work_.has_alpha() ? 0 : options().low ? low() : high(); }
-
-  /// answers = those in row y of the result, divided by alpha.
-  void take_answers(int y, const std::vector<float>& alpha, std::vector<double>& answers) const {
-    answers.resize(std::size_t(work_.out.width));
-    if (!options().thin)
-      responses_.take_answers(y, answers);
-    else if (responses_.has_thin_rows())
-      std::copy_n(responses_.thin_row(y, least()), work_.out.width, answers.data());
-    else
-      for (int x = 0; x < work_.out.width; ++x)
-        answers[std::size_t(x)] = responses_.thin_answer(x, y, least());
-    for (std::size_t x = 0; work_.has_alpha() && x < answers.size(); ++x)
-      answers[x] = alpha[x] > 0 ? answers[x] / (double(alpha[x]) / full_range(work_.in.depth)) : 0;
-  }
 
   template <class T>
   void store(const double* answers, int plane, const float* alpha, int width, T* to) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -119,94 +120,83 @@ std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Pl
   return outer;
 }
 
-/// Colours of clear pixels, which alpha hides, stay as they were.
-class HiddenWork final : public Work {
+/// A work around another on the same pictures. `push` makes bands by the other's worker, and puts
+/// back what shall stay.
+class KeepingWork final : public Work {
  public:
-  explicit HiddenWork(std::unique_ptr<Work> inner) : Work(*inner), inner_(std::move(inner)) {}
+  using Push = std::function<void(const Work& work, Worker& inner, BandView<const std::byte> in,
+                                  BandView<std::byte> out)>;
 
-  Needs needs(int rows) const override { return inner_->needs(rows); }
-  void finish() const override { inner_->finish(); }
-  std::unique_ptr<Worker> make_worker() const override {
-    const std::shared_ptr<Worker> inner = inner_->make_worker();
-    return std::make_unique<FunctionWorker>([this, inner](const auto& in, const auto& out) {
-      inner->push(in, out);
-      keep_hidden(in, out);
-    });
-  }
-
- private:
-  void keep_hidden(BandView<const std::byte> from, BandView<std::byte> to) const {
-    with_depth(in.depth, [&]<class T>(TypeTag<T>) {
-      for (int row = 0; row < to.height; ++row) {
-        const int y = to.top + row + offset_y;
-        if (y < from.top || y >= from.top + from.height) continue;
-        const T* kept = row_of<T>(from, y - from.top);
-        T* pixels = row_of<T>(to, row);
-        for (int x = std::max(0, -offset_x); x < std::min(to.width, from.width - offset_x); ++x)
-          if (pixels[std::ptrdiff_t(x) * 4 + 3] == 0)
-            std::copy_n(kept + (std::ptrdiff_t(x) + offset_x) * 4, 3,
-                        pixels + std::ptrdiff_t(x) * 4);
-      }
-    });
-  }
-
-  std::unique_ptr<Work> inner_;
-};
-
-std::unique_ptr<Work> begin_hidden(const Filter& inner, const Shape& in, const Place& place) {
-  std::unique_ptr<Work> work = inner.begin(in, place);
-  if (in.channels != 4 || work->out.channels != 4 || work->out.depth != in.depth) return work;
-  return std::make_unique<HiddenWork>(std::move(work));
-}
-
-class RegionWork final : public Work {
- public:
-  RegionWork(std::unique_ptr<Work> inner, const std::vector<Region>& all)
-      : Work(*inner), inner_(std::move(inner)) {
-    regions = all;
-    two_levels = false;
-  }
+  KeepingWork(std::unique_ptr<Work> inner, Push push)
+      : Work(*inner), inner_(std::move(inner)), push_(std::move(push)) {}
 
   Needs needs(int rows) const override { return inner_->needs(rows); }
   void finish() const override { inner_->finish(); }
   std::unique_ptr<Worker> make_worker() const override {
     const std::shared_ptr<Worker> inner = inner_->make_worker();
     return std::make_unique<FunctionWorker>(
-        [this, inner](const auto& in, const auto& out) { push(*inner, in, out); });
+        [this, inner](const auto& in, const auto& out) { push_(*this, *inner, in, out); });
   }
 
  private:
-  void push(Worker& inner, BandView<const std::byte> from, BandView<std::byte> to) const {
-    int begin = to.height, end = 0;  // the rows that hold pixels of a region
-    for (const Region& region : regions) {
-      begin = std::min(begin, std::max(region.y - to.top, 0));
-      end = std::max(end, std::min(region.y + region.height - to.top, to.height));
-    }
-    // Bands have as many rows as the window.
-    const int least = std::min(window.height, to.height);
-    const int top = std::min(begin, to.height - least);
-    if (is_whole())
-      inner.push(from, to);
-    else if (begin < end)
-      inner.push(from, rows_of(to, top, std::max(end - top, least)));
-    const std::size_t pixel = std::size_t(from.channels) * size_of(in.depth);
-    for (int y = 0; y < to.height; ++y) {
-      const auto keep = [&](int first, int last) {
-        std::memcpy(to.row(y) + std::size_t(first) * pixel,
-                    from.row(to.top + y - from.top) + std::size_t(first) * pixel,
-                    std::size_t(last - first) * pixel);
-      };
-      int next = 0;
-      for (const Span& span : spans_in_row(regions, to.top + y)) {
-        keep(next, span.first);
-        next = span.end;
-      }
-      keep(next, to.width);
-    }
-  }
-
   std::unique_ptr<Work> inner_;
+  Push push_;
 };
+
+/// Colours of clear pixels, which alpha hides, stay as they were.
+void push_hidden(const Work& work, Worker& inner, BandView<const std::byte> in,
+                 BandView<std::byte> out) {
+  inner.push(in, out);
+  with_depth(work.in.depth, [&]<class T>(TypeTag<T>) {
+    for (int row = 0; row < out.height; ++row) {
+      const int y = out.top + row + work.offset_y;
+      if (y < in.top || y >= in.top + in.height) continue;
+      const T* from = row_of<T>(in, y - in.top);
+      T* to = row_of<T>(out, row);
+      const int left = work.offset_x;
+      for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
+        if (to[std::ptrdiff_t(x) * 4 + 3] == 0)
+          std::copy_n(from + (std::ptrdiff_t(x) + left) * 4, 3, to + std::ptrdiff_t(x) * 4);
+    }
+  });
+}
+
+std::unique_ptr<Work> begin_hidden(const Filter& inner, const Shape& in, const Place& place) {
+  std::unique_ptr<Work> work = inner.begin(in, place);
+  if (in.channels != 4 || work->out.channels != 4 || work->out.depth != in.depth) return work;
+  return std::make_unique<KeepingWork>(std::move(work), push_hidden);
+}
+
+/// What lies in no region stays as it was.
+void push_regions(const Work& work, Worker& inner, BandView<const std::byte> in,
+                  BandView<std::byte> out) {
+  int begin = out.height, end = 0;  // the rows that hold pixels of a region
+  for (const Region& region : work.regions) {
+    begin = std::min(begin, std::max(region.y - out.top, 0));
+    end = std::max(end, std::min(region.y + region.height - out.top, out.height));
+  }
+  // Bands have as many rows as the window.
+  const int least = std::min(work.window.height, out.height);
+  const int top = std::min(begin, out.height - least);
+  if (work.is_whole())
+    inner.push(in, out);
+  else if (begin < end)
+    inner.push(in, rows_of(out, top, std::max(end - top, least)));
+  const std::size_t pixel = std::size_t(in.channels) * size_of(work.in.depth);
+  for (int y = 0; y < out.height; ++y) {
+    const auto keep = [&](int first, int last) {
+      std::memcpy(out.row(y) + std::size_t(first) * pixel,
+                  in.row(out.top + y - in.top) + std::size_t(first) * pixel,
+                  std::size_t(last - first) * pixel);
+    };
+    int next = 0;
+    for (const Span& span : spans_in_row(work.regions, out.top + y)) {
+      keep(next, span.first);
+      next = span.end;
+    }
+    keep(next, out.width);
+  }
+}
 
 std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const Place& place,
                                    const std::vector<Region>& regions) {
@@ -227,7 +217,10 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
         "--luma");
-  return std::make_unique<RegionWork>(std::move(work), regions);
+  work = std::make_unique<KeepingWork>(std::move(work), push_regions);
+  work->regions = regions;
+  work->two_levels = false;
+  return work;
 }
 
 }  // namespace

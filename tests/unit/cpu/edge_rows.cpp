@@ -2,12 +2,15 @@
 #include "kernels/cpu/edge_rows.hpp"
 
 #include <doctest/doctest.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "kernels/cpu/vector_targets.hpp"
 #include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 
@@ -170,4 +173,52 @@ TEST_CASE("marks") {
   edge_loops().mark(answers.data(), 10, 30, 64, 128, 50, marks.data());
   for (int x = 0; x < 50; ++x) CHECK(marks[std::size_t(x)] == (x >= 30 ? 128 : x >= 10 ? 64 : 0));
   CHECK(marks[50] == 9);
+}
+
+TEST_CASE("responses to masks of whole weights, by every instruction set that this machine has") {
+  const std::vector<Mask> masks = {make_mask("a", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}),
+                                   make_mask("b", 3, 3, {3, -7, 5, 0, 0, 0, -4, 2, 6}),
+                                   make_mask("c", 3, 3, std::vector<double>(9, 0))};
+  std::mt19937 engine(5);
+  constexpr int kMost = 150, kChannels = 3;
+  std::vector<std::vector<std::uint8_t>> rows(3, std::vector<std::uint8_t>(kMost + 200));
+  for (auto& row : rows)
+    for (std::uint8_t& sample : row) sample = std::uint8_t(engine());
+  const std::uint8_t* const under[] = {rows[0].data(), rows[1].data(), rows[2].data()};
+  const WholeTaps taps = whole_taps(masks, kChannels);
+  REQUIRE(taps.size() == masks.size());
+  const auto response = [&](const Mask& mask, int x) {
+    double sum = 0;
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 3; ++i) sum += mask.weight(i, j) * under[j][x + i * kChannels];
+    return sum;
+  };
+  int targets = 0;
+  for (const std::int64_t target :
+       {HWY_AVX3_DL, HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_SCALAR}) {
+    hwy::SetSupportedTargetsForTest(0);
+    if (!(hwy::SupportedTargets() & target) || !(HWY_TARGETS & target)) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    ++targets;
+    CAPTURE(std::string(hwy::TargetName(target)));
+    for (const int n : {1, 7, 31, 32, 63, 64, 65, kMost}) {
+      std::vector<std::uint8_t> length(std::size_t(n) + 1, 77), largest = length;
+      edge_loops().length(taps, under, n, length.data());
+      edge_loops().largest(taps, under, n, largest.data());
+      for (int x = 0; x < n; ++x) {
+        const double a = response(masks[0], x), b = response(masks[1], x);
+        CHECK(length[std::size_t(x)] == to_sample<std::uint8_t>(std::sqrt(a * a + b * b)));
+        CHECK(largest[std::size_t(x)] == to_sample<std::uint8_t>(std::max({a, b, 0.0})));
+      }
+      CHECK(length.back() == 77);
+      CHECK(largest.back() == 77);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+  CHECK(targets > 0);
+  CHECK(whole_taps({masks[0], make_mask("thin", 3, 1, {1, 2, 1})}, 1).empty());
+  CHECK(whole_taps({make_mask("half", 1, 1, {0.5})}, 1).empty());
+  CHECK(whole_taps({make_mask("large", 1, 1, {129})}, 1).empty());
 }
