@@ -14,7 +14,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 

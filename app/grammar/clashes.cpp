@@ -9,7 +9,7 @@
 
 #include "app/commands.hpp"
 #include "src/auto/machine.hpp"
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 namespace {

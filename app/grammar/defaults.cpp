@@ -8,7 +8,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/users_folder.hpp"
-#include "src/filter/recipe.hpp"
+#include "src/recipe/recipe.hpp"
 
 namespace convfilt {
 namespace {

@@ -16,7 +16,6 @@
 #include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/filter/mask.hpp"
-#include "src/filter/recipe.hpp"
 #include "src/library/array_filter.hpp"
 #include "src/library/checks.hpp"
 #include "src/library/convfilt.h"
@@ -24,6 +23,7 @@
 #include "src/mask/make.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/text.hpp"
+#include "src/recipe/recipe.hpp"
 
 using namespace convfilt;
 

@@ -1,4 +1,4 @@
-#include "src/filter/picture_mask.hpp"
+#include "src/recipe/picture_mask.hpp"
 
 #include <cmath>
 #include <filesystem>

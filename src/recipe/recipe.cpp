@@ -1,4 +1,4 @@
-#include "src/filter/recipe.hpp"
+#include "src/recipe/recipe.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/chain.hpp"
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 #include "src/base/suggest.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mask.hpp"
-#include "src/filter/picture_mask.hpp"
 #include "src/filter/sharpen.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/shapes.hpp"
+#include "src/recipe/picture_mask.hpp"
 
 namespace convfilt {
 namespace {
