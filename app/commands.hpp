@@ -6,7 +6,7 @@
 
 #include "src/base/log.hpp"
 #include "src/filter/mapped.hpp"
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 #include "src/run/batch.hpp"
 
 namespace convfilt {

@@ -18,10 +18,10 @@
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/base/terminal.hpp"
-#include "src/filter/picture_mask.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/response.hpp"
+#include "src/recipe/picture_mask.hpp"
 
 namespace convfilt {
 namespace {

@@ -14,11 +14,11 @@ block filter-file >src/filter/streak.hpp
 block filter-entry >"$work/entry"
 [ "$(wc -l <"$work/entry")" -ge 5 ] && [ -s src/filter/streak.hpp ] || fail "CONTRIBUTING.md has no example of a filter"
 sed -i -e '/^#include "src\/filter\/edge.hpp"$/a #include "src/filter/streak.hpp"' \
-  -e "/^const auto& kFilters = \*new const std::vector<FilterLine>{\$/r $work/entry" src/filter/table.cpp
+  -e "/^const auto& kFilters = \*new const std::vector<FilterLine>{\$/r $work/entry" src/recipe/table.cpp
 [ "$(diff -rq "$repository/app" app; diff -rq "$repository/src" src)" = "Only in src/filter: streak.hpp
-Files $repository/src/filter/table.cpp and src/filter/table.cpp differ" ] || fail "a filter is more than its file and its entry"
+Files $repository/src/recipe/table.cpp and src/recipe/table.cpp differ" ] || fail "a filter is more than its file and its entry"
 configure
-compile '/src/filter/table[.]cpp'
+compile '/src/recipe/table[.]cpp'
 link
 
 # Its bytes are those of the same mask in a text file.

@@ -32,6 +32,7 @@ TESTS = [
     ("kernels", "unit.(textbook|backend).*|strategies.(direct|geometry|refusals|resident|modes)", "strategies.*|unit.(library|auto|lab.explain).*"),
     ("src/picture", "unit.picture.*", "cli.(pictures|commands|folders)|pictures.*|unit.run.*"),
     ("src/mask", "unit.mask.*", "cli.(masks|results|commands)"),
+    ("src/recipe", "cli.(results|usage|masks)", "cli.(folders|commands)|library|example_filter"),
     ("src/filter", "unit.filter.*", "cli.(results|folders|commands)|unit.run.*"),
     ("src/run", "unit.run.*", "cli.(folders|safety|commands)|folders.*"),
     ("src/auto", "unit.auto.*", "cli.(tune|commands|devices)|unit.lab.*"),

@@ -12,7 +12,7 @@ rooms="
 app/lab src/lab/try src/lab/tune src/lab/check src/lab/compare src/lab/explain src/lab
 app
 src/python
-src/library src/run src/filter src/auto src/picture src/mask src/base
+src/library src/run src/recipe src/filter src/auto src/picture src/mask src/base
 kernels/registry kernels/cpu
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
 kernels/textbook kernels/transform kernels/huffman kernels/plan kernels/backend kernels/contract

@@ -14,6 +14,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 
@@ -45,15 +46,6 @@ std::string name_in(const std::string& word) {
 Words names_in(const std::string& name) {
   const std::size_t comma = name.find(',');
   return comma == name.npos ? Words{name} : Words{name.substr(0, comma), name.substr(comma + 1)};
-}
-
-/// The list of all options is longer than an error may be.
-std::string unknown_option(const std::string& word, const Words& known,
-                           const std::string& command) {
-  const std::string near = nearest(word, known);
-  return "unknown option " + in_quotes(word) +
-         (near.empty() ? "; convfilt " + command + " --help lists them"
-                       : "; did you mean '" + near + "'?");
 }
 
 std::string about_empty_value(const std::string& name) {

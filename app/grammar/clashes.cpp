@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "app/commands.hpp"
-#include "kernels/registry.hpp"
 #include "src/auto/machine.hpp"
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 namespace {

@@ -7,22 +7,12 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/users_folder.hpp"
+#include "src/recipe/recipe.hpp"
 
 namespace convfilt {
 namespace {
 
 constexpr std::size_t kMostBytes = 1 << 20;  // of a file of defaults
-
-/// Whether the message has the option's name, and not as a part of a longer one.
-bool speaks_of(const std::string& message, const std::string& option) {
-  for (std::size_t at = 0; (at = message.find(option, at)) != message.npos; ++at) {
-    const std::size_t end = at + option.size();
-    if (end == message.size() ||
-        !(std::isalnum(static_cast<unsigned char>(message[end])) || message[end] == '-'))
-      return true;
-  }
-  return false;
-}
 
 /// The whole text, which must be readable and of a length that a person would write.
 std::string text_in(std::istream& in, const std::string& file) {
@@ -77,7 +67,7 @@ std::string with_origin(const std::string& message, std::span<const Default> def
                            std::ranges::none_of(words, [&](const std::string& word) {
                              return word == d.value || word.ends_with("=" + d.value);
                            });
-    if (is_quoted || speaks_of(message, d.option))
+    if (is_quoted || named_at(message, d.option) != message.npos)
       origins += (origins.empty() ? "" : ", ") + d.where;
   }
   return origins.empty() ? message : origins + ": " + message;

@@ -8,8 +8,8 @@
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
-#include "src/filter/table.hpp"
 #include "src/picture/formats.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 namespace {

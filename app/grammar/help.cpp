@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/suggest.hpp"
+#include "src/base/terminal.hpp"
 
 namespace convfilt {
 namespace {
@@ -20,19 +21,8 @@ std::string entry_of(const std::string& name, const std::string& text) {
   const std::string margin(kColumn, ' ');
   std::string lines = "  " + name;
   lines += lines.size() + 2 > kColumn ? "\n" + margin : std::string(kColumn - lines.size(), ' ');
-  std::size_t used = kColumn;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(" \n", from), text.size());
-    if (used + (end - from) + 1 > kWidth && used > kColumn) {
-      lines += "\n" + margin;
-      used = kColumn;
-    }
-    lines += (used > kColumn ? " " : "") + text.substr(from, end - from);
-    used += (used > kColumn) + (end - from);
-    if (end < text.size() && text[end] == '\n') used = kWidth;
-    from = end + 1;
-  }
-  return lines + "\n";
+  for (const char c : text) lines += c == '\n' ? "\n" + margin : std::string(1, c);
+  return wrapped(lines, kWidth) + "\n";
 }
 
 std::string left_of(const ArgumentFacts& argument) {

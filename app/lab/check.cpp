@@ -10,9 +10,9 @@
 #include "src/base/suggest.hpp"
 #include "src/base/terminal.hpp"
 #include "src/filter/convolver.hpp"
-#include "src/filter/picture_mask.hpp"
 #include "src/lab/check/check.hpp"
 #include "src/mask/file.hpp"
+#include "src/recipe/picture_mask.hpp"
 
 namespace convfilt {
 namespace {

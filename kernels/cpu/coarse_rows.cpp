@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "kernels/coarse/mask.hpp"
 #include "kernels/cpu/vector_targets.hpp"

@@ -31,8 +31,8 @@ HWY_INLINE int lanes() {
   return int(hn::Lanes(df));
 }
 
-void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
-                  float* sums) {
+void weigh_bytes(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
+                 float* sums) {
   // Whole numbers below 2^24 are exact, and so is their quotient up to its one rounding.
   const auto weighted = [&](auto d, int x) HWY_ATTR {
     const hn::Rebind<std::uint8_t, decltype(d)> bytes;
@@ -50,8 +50,7 @@ void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divis
   for (; x < n; ++x) weighted(hn::CappedTag<float, 1>(), x);
 }
 
-void weighted_float_row(const float* pixels, const std::array<double, 3>& weights, int n,
-                        float* sums) {
+void weigh_floats(const float* pixels, const std::array<double, 3>& weights, int n, float* sums) {
   const auto weighted = [&](auto d, int x) HWY_ATTR {
     const hn::Rebind<float, decltype(d)> half;
     hn::Vec<decltype(half)> channel[3];
@@ -314,6 +313,71 @@ void mark_row(const float* answers, float low, float high, std::uint8_t low_mark
   for (; x < n; ++x) marks[x] = answers[x] >= high ? high_mark : answers[x] >= low ? low_mark : 0;
 }
 
+// Responses have 16 bits, and their squares are summed as floats. Sums below 2^24 are exact, and
+// larger ones saturate. The root of a whole number n lies at least 1 / (8 k) from k + 1/2, which is
+// much more than a float's rounding for the k that do not saturate, so none is rounded to the wrong
+// side.
+// Responses to masks of whole weights have 16 bits, and their squares are summed as floats. Sums
+// below 2^24 are exact, and larger ones saturate. The root of a whole number n lies at least
+// 1 / (8 k) from k + 1/2, which is much more than a float's rounding for the k that do not
+// saturate, so none is rounded to the wrong side.
+constexpr hn::ScalableTag<std::int16_t> d_wide;
+
+// The mask's responses from x on.
+template <class D>
+HWY_INLINE hn::Vec<D> responses_of(D d16, const std::vector<WholeTap>& mask,
+                                   const std::uint8_t* const* rows, int x) {
+  const hn::Rebind<std::uint8_t, D> bytes;
+  auto sum = hn::Zero(d16);
+  for (const WholeTap& tap : mask)
+    sum = hn::Add(sum, hn::Mul(hn::PromoteTo(d16, hn::LoadU(bytes, rows[tap.row] + x + tap.offset)),
+                               hn::Set(d16, tap.weight)));
+  return sum;
+}
+
+void length_row(const WholeTaps& masks, const std::uint8_t* const* rows, int n, std::uint8_t* out) {
+  const auto block = [&](auto sums, auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::int16_t, decltype(d)> d16;
+    const hn::Rebind<std::int32_t, decltype(d)> whole;
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    std::int16_t first[HWY_MAX_BYTES / 2], second[HWY_MAX_BYTES / 2];
+    hn::StoreU(responses_of(sums, masks[0], rows, x), sums, first);
+    hn::StoreU(responses_of(sums, masks[1], rows, x), sums, second);
+    for (int i = 0; i < int(hn::Lanes(sums)); i += int(hn::Lanes(d))) {
+      const auto a = hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(d16, first + i)));
+      const auto b = hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(d16, second + i)));
+      const auto length = hn::Sqrt(hn::MulAdd(a, a, hn::Mul(b, b)));
+      hn::StoreU(hn::DemoteTo(bytes, hn::NearestInt(hn::Min(length, hn::Set(d, 255)))), bytes,
+                 out + x + i);
+    }
+  };
+  int x = 0;
+  const int many = int(hn::Lanes(d_wide));
+  for (; x + many <= n; x += many) block(d_wide, df, x);
+  if (x < n && n >= many) return block(d_wide, df, n - many);  // some outputs are computed twice
+  for (; x < n; ++x) block(hn::CappedTag<std::int16_t, 1>(), hn::CappedTag<float, 1>(), x);
+}
+
+void largest_row(const WholeTaps& masks, const std::uint8_t* const* rows, int n,
+                 std::uint8_t* out) {
+  const auto block = [&](auto d, int x) HWY_ATTR {
+    const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+    auto largest = hn::Set(d, -32768);
+    for (const std::vector<WholeTap>& mask : masks)
+      largest = hn::Max(largest, responses_of(d, mask, rows, x));
+    hn::StoreU(hn::DemoteTo(bytes, largest), bytes, out + x);
+  };
+  const int many = int(hn::Lanes(d_wide));
+  int x = 0;
+  for (; x + many <= n; x += many) block(d_wide, x);
+  for (; x < n; ++x) block(hn::CappedTag<std::int16_t, 1>(), x);
+}
+
+EdgeLoops loops() {
+  return {weigh_bytes,        weigh_floats, answer_row, answer_row_from, answer_bytes_row,
+          nearly_largest_row, thin_row,     mark_row,   length_row,      largest_row};
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt
@@ -322,49 +386,38 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convfilt {
 
-HWY_EXPORT(weighted_row);
-HWY_EXPORT(weighted_float_row);
-HWY_EXPORT(nearly_largest_row);
-HWY_EXPORT(answer_row);
-HWY_EXPORT(answer_row_from);
-HWY_EXPORT(answer_bytes_row);
-HWY_EXPORT(thin_row);
-HWY_EXPORT(mark_row);
+HWY_EXPORT(loops);
 
-void weighted_row(const std::uint8_t* pixels, const int (&weights)[3], int divisor, int n,
-                  float* sums) {
-  HWY_DYNAMIC_DISPATCH(weighted_row)(pixels, weights, divisor, n, sums);
+EdgeLoops edge_loops() {
+  return HWY_DYNAMIC_DISPATCH(loops)();
 }
 
-void weighted_row(const float* pixels, const std::array<double, 3>& weights, int n, float* sums) {
-  HWY_DYNAMIC_DISPATCH(weighted_float_row)(pixels, weights, n, sums);
+namespace {
+
+/// Whether the weights are whole, and responses stay within 16 bits.
+bool is_small(const Mask& mask) {
+  double sum = 0;
+  for (const double weight : mask.weights) {
+    if (weight != std::floor(weight)) return false;
+    sum += std::abs(weight);
+  }
+  return sum * 255 <= 32767;
 }
 
-void nearly_largest_row(const NearlyLargest& masks, const float* const (&rows)[3],
-                        const double* threshold, int n, float* largest, std::vector<int>& unsure) {
-  HWY_DYNAMIC_DISPATCH(nearly_largest_row)(masks, rows, threshold, n, largest, unsure);
-}
+}  // namespace
 
-void answer_row(Join join, const ResponseRows& responses, int n, double* answers) {
-  HWY_DYNAMIC_DISPATCH(answer_row)(join, responses, n, answers);
-}
-
-void answer_row_from(float least, Join join, const ResponseRows& responses, int n, float* answers) {
-  HWY_DYNAMIC_DISPATCH(answer_row_from)(least, join, responses, n, answers);
-}
-
-void answer_bytes_row(Join join, const ResponseRows& responses, const double* threshold, int n,
-                      std::uint8_t* samples) {
-  HWY_DYNAMIC_DISPATCH(answer_bytes_row)(join, responses, threshold, n, samples);
-}
-
-void thin_row(const ThinRows& rows, float least, int n, float* thin, std::vector<int>& unsure) {
-  HWY_DYNAMIC_DISPATCH(thin_row)(rows, least, n, thin, unsure);
-}
-
-void mark_row(const float* answers, float low, float high, std::uint8_t low_mark,
-              std::uint8_t high_mark, int n, std::uint8_t* marks) {
-  HWY_DYNAMIC_DISPATCH(mark_row)(answers, low, high, low_mark, high_mark, n, marks);
+WholeTaps whole_taps(const std::vector<Mask>& masks, int channels) {
+  WholeTaps all;
+  for (const Mask& mask : masks) {
+    if (mask.width != masks[0].width || mask.height != masks[0].height || !is_small(mask))
+      return {};
+    std::vector<WholeTap>& taps = all.emplace_back();
+    for (int j = 0; j < mask.height; ++j)
+      for (int i = 0; i < mask.width; ++i)
+        if (const auto weight = std::int16_t(mask.weight(i, j)); weight != 0)
+          taps.push_back({j, i * channels, weight});
+  }
+  return all;
 }
 
 }  // namespace convfilt

@@ -6,7 +6,6 @@
 /// overlap.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

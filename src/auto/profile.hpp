@@ -12,7 +12,6 @@
 ///   - pictures with more than one channel use the curves for colour.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -3,6 +3,8 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/auto/profile.hpp"
@@ -14,6 +16,10 @@ namespace convfilt {
 /// They are read once. A broken file is skipped with a warning. Throws UsageError if
 /// CONVFILT_PROFILES is set and is no folder.
 const std::vector<Profile>& known_profiles();
+
+/// Name and JSON of each shipped profile, for a program without its share folder. CMake writes the
+/// file with them.
+extern const std::span<const std::pair<std::string_view, std::string_view>> kShippedProfiles;
 
 /// The profiles in a folder: the user's by age, so that the last measurement comes first; others by
 /// file name. A broken file is skipped with a warning.

@@ -2,31 +2,27 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/filter/bands.hpp"
+#include "src/filter/mask_work.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
+namespace {
+
+constexpr int kColours = 3, kPixel = 4;  // BGR, BGRA
 
 /// Where the alpha of a row lies.
 struct AlphaRow {
   const float* first;
   int step;  ///< from pixel to pixel
 };
-
-namespace {
-
-constexpr int kColours = 3, kPixel = 4;  // BGR, BGRA
-
-Shape with_channels(Shape shape, int channels) {
-  shape.channels = channels;
-  return shape;
-}
 
 /// Copies the colours of a row.
 template <class T>
@@ -53,155 +49,158 @@ void store_divided(const float* values, AlphaRow alpha, double offset, int width
   }
 }
 
-}  // namespace
-
-class FloatWork::FloatWorker final : public Worker {
+/// Filters the picture in floats. Where it has alpha, colours are premultiplied; the result's are 0
+/// where alpha is not above 0. The alpha of the result is rounded and saturated.
+class FloatWork final : public Work {
  public:
-  explicit FloatWorker(const FloatWork& work) : work_(work), mask_(work.mask_.make_worker()) {}
+  /// `whole` is the picture's problem. If the mask does not filter alpha, it is kept.
+  FloatWork(const Problem& whole, bool filters_alpha, const Place& place)
+      : Work(whole, place.why_whole),
+        offset_(whole.mask.offset),
+        filters_alpha_(filters_alpha),
+        convolver_(place.convolver),
+        alpha_(filters_alpha ? std::optional(work_by(whole, full_range(in.depth), place))
+                             : std::nullopt),
+        mask_(work_by(whole, place.border_value * full_range(in.depth), place)) {
+    if (mask_.is_whole()) keep_whole(mask_.why_whole);
+  }
 
-  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    if (work_.is_whole()) return push_planes(in, out);
-    const int step = work_.band_step();
-    for (int y = 0; y < out.height; y += step)
-      filter(in, rows_of(out, y, std::min(step, out.height - y)), 0, in.channels, nullptr);
+  /// Names its problem in the convolver's report, if it takes bands.
+  void note_problem() const {
+    if (!is_whole()) convolver_.note(mask_.problem());
+  }
+
+  const Choice& choice() const { return mask_.choice(); }
+
+  /// Takes the whole picture, since others do.
+  void keep_whole(const std::string& why) {
+    why_whole = mask_.why_whole = why;
+    if (alpha_) alpha_->why_whole = why;
+  }
+
+  Needs needs(int rows) const override {
+    constexpr std::int64_t kFloat = sizeof(float);
+    if (!is_whole()) {
+      // The picture's floats, the response, and a plan's rows of them.
+      const std::int64_t samples = std::int64_t{in.width} * in.channels;
+      return {kFloat * samples * (std::min(band_step(), rows) + window.height) * 3};
+    }
+    const std::int64_t result = kFloat * out.width * out.height;
+    return {kFloat * in.width * in.height + result * (alpha_ ? 2 : 1),
+            mask_.plan_bytes() + (alpha_ ? alpha_->plan_bytes() : 0)};
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<FloatWorker>(*this);
   }
 
  private:
-  /// Strategies that take whole pictures pair or group channels, each in its own way, so that they
-  /// get one channel at a time.
-  void push_planes(BandView<const std::byte> in, BandView<std::byte> out) {
-    Image alpha;
-    if (work_.alpha_) {
-      work_.alpha_->make_worker()->push(floats_of(in, out, kColours, 1), fitted(alpha, out, 1));
-    }
-    for (int c = 0; c < kColours; ++c) filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
-    floats_ = {};
-    response_ = {};
-  }
+  class FloatWorker final : public Worker {
+   public:
+    explicit FloatWorker(const FloatWork& work) : work_(work), mask_(work.mask_.make_worker()) {}
 
-  /// Filters `count` channels from `first` on. `alpha` is the result's, if a plane has it.
-  void filter(BandView<const std::byte> in, BandView<std::byte> out, int first, int count,
-              const Image* alpha) {
-    mask_->push(floats_of(in, out, first, count), fitted(response_, out, count));
-    with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
-      for_rows(out, threads(), [&](int y) {
-        T* const to = row_of<T>(out, y);
-        const AlphaRow by =
-            alpha ? AlphaRow{row_of<float>(alpha->view(), y), 1} : alpha_row<T>(in, out, y);
-        const float* values = row_of<float>(std::as_const(response_).view(), y);
-        const double offset = work_.response_.offset;
-        if (count == 1)
-          store_divided<1>(values, by, offset, out.width, first, to);
-        else
-          store_divided<kPixel>(values, by, offset, out.width, first, to);
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      if (work_.is_whole()) return push_planes(in, out);
+      const int step = work_.band_step();
+      for (int y = 0; y < out.height; y += step)
+        filter(in, rows_of(out, y, std::min(step, out.height - y)), 0, in.channels, nullptr);
+    }
+
+   private:
+    /// Strategies that take whole pictures pair or group channels, each in its own way, so that
+    /// they get one channel at a time.
+    void push_planes(BandView<const std::byte> in, BandView<std::byte> out) {
+      Image alpha;
+      if (work_.alpha_) {
+        work_.alpha_->make_worker()->push(
+            floats_of(in, out, kColours, 1),
+            room_for({out.width, out.height, 1, Depth::f32}, out.top, alpha));
+      }
+      for (int c = 0; c < kColours; ++c) filter(in, out, c, 1, alpha.empty() ? nullptr : &alpha);
+      floats_ = {};
+      response_ = {};
+    }
+
+    /// Filters `count` channels from `first` on. `alpha` is the result's, if a plane has it.
+    void filter(BandView<const std::byte> in, BandView<std::byte> out, int first, int count,
+                const Image* alpha) {
+      mask_->push(floats_of(in, out, first, count),
+                  room_for({out.width, out.height, count, Depth::f32}, out.top, response_));
+      with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
+        for_rows(out, threads(), [&](int y) {
+          T* const to = row_of<T>(out, y);
+          const AlphaRow by =
+              alpha ? AlphaRow{row_of<float>(alpha->view(), y), 1} : alpha_row<T>(in, out, y);
+          const float* values = row_of<float>(std::as_const(response_).view(), y);
+          const double offset = work_.offset_;
+          if (count == 1)
+            store_divided<1>(values, by, offset, out.width, first, to);
+          else
+            store_divided<kPixel>(values, by, offset, out.width, first, to);
+        });
       });
-    });
-  }
-
-  /// The alpha of row y of the result that no plane has: filtered with the colours, or the
-  /// picture's. What lies outside the picture is opaque.
-  template <class T>
-  AlphaRow alpha_row(BandView<const std::byte> in, BandView<std::byte> out, int y) const {
-    if (work_.response_.filters_alpha)
-      return {row_of<float>(response_.view(), y) + kColours, kPixel};
-    static thread_local std::vector<float> alpha;
-    alpha.assign(std::size_t(out.width), float(full_range(work_.in.depth)));
-    y += out.top + work_.offset_y;
-    if (y >= 0 && y < work_.in.height) {
-      const int left = work_.offset_x;
-      const T* from = row_of<T>(in, y - in.top) + kColours;
-      for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
-        alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
     }
-    return {alpha.data(), 1};
-  }
 
-  /// `count` channels from `first` on, colours premultiplied.
-  BandView<const std::byte> floats_of(BandView<const std::byte> in, BandView<std::byte> out,
-                                      int first, int count) {
-    return with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-      return converted(work_, in, out, threads(), count, Depth::f32, floats_,
-                       [&](const std::byte* row, std::byte* floats) {
-                         const T* from = reinterpret_cast<const T*>(row);
-                         float* to = reinterpret_cast<float*>(floats);
-                         if (count == 1) {
-                           const bool weighted = first < kColours;
-                           for (int x = 0; x < in.width; ++x, from += kPixel)
-                             to[x] = float(from[first]) * (weighted ? float(from[kColours]) : 1.0f);
-                         } else {
-                           for (int x = 0; x < in.width; ++x, from += kPixel, to += kPixel) {
-                             const float alpha = float(from[kColours]);
-                             for (int c = 0; c < kColours; ++c) to[c] = float(from[c]) * alpha;
-                             to[kColours] = alpha;
+    /// The alpha of row y of the result that no plane has: filtered with the colours, or the
+    /// picture's. What lies outside the picture is opaque.
+    template <class T>
+    AlphaRow alpha_row(BandView<const std::byte> in, BandView<std::byte> out, int y) const {
+      if (work_.filters_alpha_) return {row_of<float>(response_.view(), y) + kColours, kPixel};
+      static thread_local std::vector<float> alpha;
+      take_alpha<T>(work_, in, out.top + y, alpha);
+      return {alpha.data(), 1};
+    }
+
+    /// `count` channels from `first` on, colours premultiplied.
+    BandView<const std::byte> floats_of(BandView<const std::byte> in, BandView<std::byte> out,
+                                        int first, int count) {
+      return with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
+        return converted(work_, in, out, threads(), count, Depth::f32, floats_,
+                         [&](const std::byte* row, std::byte* floats) {
+                           const T* from = reinterpret_cast<const T*>(row);
+                           float* to = reinterpret_cast<float*>(floats);
+                           if (count == 1) {
+                             const bool weighted = first < kColours;
+                             for (int x = 0; x < in.width; ++x, from += kPixel)
+                               to[x] =
+                                   float(from[first]) * (weighted ? float(from[kColours]) : 1.0f);
+                           } else {
+                             for (int x = 0; x < in.width; ++x, from += kPixel, to += kPixel) {
+                               const float alpha = float(from[kColours]);
+                               for (int c = 0; c < kColours; ++c) to[c] = float(from[c]) * alpha;
+                               to[kColours] = alpha;
+                             }
                            }
-                         }
-                       });
-    });
+                         });
+      });
+    }
+
+    int threads() const {
+      return work_.is_whole() ? work_.convolver_.options().request.threads : 1;
+    }
+
+    const FloatWork& work_;
+    std::unique_ptr<Worker> mask_;
+    Image floats_, response_;
+  };
+
+  MaskWork work_by(Problem plane, double border_value, const Place& place) const {
+    plane.channels = 1;
+    plane.depth = Depth::f32;
+    plane.border_value = border_value;
+    plane.mask.offset = 0;
+    return {plane, kPixel, full_range(in.depth), kColours + (filters_alpha_ ? 1 : 0), place};
   }
 
-  /// Room for floats of a result.
-  static BandView<std::byte> fitted(Image& floats, BandView<std::byte> out, int channels) {
-    if (floats.width() != out.width || floats.height() != out.height)
-      floats = Image(out.width, out.height, channels, Depth::f32);
-    return {floats.view(), out.top};
-  }
+  /// Rows of a band that are filtered at once.
+  int band_step() const { return rows_in_cache(*this, std::ptrdiff_t(in.width) * in.channels * 2); }
 
-  int threads() const { return work_.is_whole() ? work_.convolver_.options().request.threads : 1; }
-
-  const FloatWork& work_;
-  std::unique_ptr<Worker> mask_;
-  Image floats_, response_;
+  double offset_;  ///< a colour, so that it is added behind the division by alpha
+  bool filters_alpha_;
+  Convolver& convolver_;
+  std::optional<MaskWork> alpha_;  ///< for alpha alone, if a whole picture's is filtered
+  MaskWork mask_;
 };
-
-FloatWork::FloatWork(const Shape& in, Response response, const Place& place)
-    : Work(place.convolver.problem_of(in, response.mask, place.border_value), place.why_whole),
-      response_(std::move(response)),
-      convolver_(place.convolver),
-      alpha_(response_.filters_alpha ? std::optional(work_by(full_range(in.depth), place))
-                                     : std::nullopt),
-      mask_(work_by(place.border_value * full_range(in.depth), place)) {
-  if (mask_.is_whole()) keep_whole(mask_.why_whole);
-}
-
-MaskWork FloatWork::work_by(double border_value, const Place& place) const {
-  const Shape plane{in.width, in.height, 1, Depth::f32};
-  return {convolver_.problem_of(plane, response_.mask, border_value), kPixel, full_range(in.depth),
-          kColours + (response_.filters_alpha ? 1 : 0), place};
-}
-
-void FloatWork::note_problem() const {
-  if (!is_whole()) convolver_.note(mask_.problem());
-}
-
-void FloatWork::keep_whole(const std::string& why) {
-  why_whole = mask_.why_whole = why;
-  if (alpha_) alpha_->why_whole = why;
-}
-
-/// Rows of a band that are filtered at once: their floats stay in the second-level cache.
-int FloatWork::band_step() const {
-  constexpr std::ptrdiff_t kFloats = 1 << 18;
-  const std::ptrdiff_t samples = std::ptrdiff_t(in.width) * in.channels;
-  return std::max({int(kFloats / (samples * 2)), 2 * (window.height - 1), 8});
-}
-
-Work::Needs FloatWork::needs(int rows) const {
-  constexpr std::int64_t kFloat = sizeof(float);
-  if (!is_whole()) {
-    // The picture's floats, the response, and a plan's rows of them.
-    const std::int64_t samples = std::int64_t{in.width} * in.channels;
-    return {kFloat * samples * (std::min(band_step(), rows) + window.height) * 3};
-  }
-  const std::int64_t result = kFloat * out.width * out.height;
-  return {kFloat * in.width * in.height + result * (alpha_ ? 2 : 1),
-          mask_.plan_bytes() + (alpha_ ? alpha_->plan_bytes() : 0)};
-}
-
-std::unique_ptr<Worker> FloatWork::make_worker() const {
-  return std::make_unique<FloatWorker>(*this);
-}
-
-namespace {
 
 /// Whether all pixels of a row with alpha are opaque.
 bool is_opaque(const std::byte* row, int width, Depth depth) {
@@ -336,23 +335,25 @@ class AlphaWork final : public Work {
 
 }  // namespace
 
-std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, Response response,
-                                 const Place& place, std::string text) {
-  const Problem whole = place.convolver.problem_of(in, response.mask, place.border_value);
+std::unique_ptr<Work> with_alpha(const Filter& opaque, const Shape& in, const Mask& mask,
+                                 bool filters_alpha, const Place& place) {
+  const Problem whole = place.convolver.problem_of(in, mask, place.border_value);
   std::unique_ptr<FloatWork> translucent;
   std::string refusal;
   Place at = place;
   try {
-    translucent = std::make_unique<FloatWork>(in, std::move(response), place);
+    translucent = std::make_unique<FloatWork>(whole, filters_alpha, place);
     at.why_whole = translucent->why_whole;
   } catch (const UsageError& error) {
     // A strategy by name may take no floats, and an opaque picture has none.
     refusal = "the picture has alpha, so its colours are filtered as floats, premultiplied; " +
               std::string(error.what());
   }
-  std::unique_ptr<Work> colours = opaque.begin(with_channels(in, kColours), at);
+  std::unique_ptr<Work> colours = opaque.begin({in.width, in.height, kColours, in.depth}, at);
   if (translucent && colours->is_whole()) translucent->keep_whole(colours->why_whole);
-  place.convolver.set_job(std::move(text));
+  place.convolver.set_job(
+      "a picture with alpha: where it is opaque, as if it had none; elsewhere premultiplied by "
+      "alpha, in f32");
   if (translucent) translucent->note_problem();
   return std::make_unique<AlphaWork>(whole, std::move(colours), std::move(translucent),
                                      std::move(refusal), place.convolver);

@@ -1,15 +1,40 @@
-/// Cuts pictures into bands of rows, and makes bands of floats or colours from bands.
+/// Loops over the rows of a picture. Cuts pictures into bands of rows, and makes bands of floats or
+/// colours from bands.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "src/filter/filter.hpp"
-#include "src/filter/rows.hpp"
+#include "src/picture/sample_type.hpp"
 
 namespace convfilt {
+
+/// Calls body(y) once for each row of such a picture, in any order; rows must not depend on each
+/// other. `threads` 0 = all cores; a small picture gets fewer.
+template <class Byte, class Body>
+void for_rows(PictureView<Byte> picture, int threads, const Body& body) {
+  constexpr int kBlock = 16;  // rows that a thread takes at once
+  // A conversion, division or root costs about as much as this many multiply-adds.
+  constexpr std::int64_t kCostPerSample = 8;
+  const int height = picture.height;
+  const std::int64_t samples = std::int64_t{picture.width} * height * picture.channels;
+  if (threads != 1) threads = cpu::threads_for(samples * kCostPerSample, threads);
+  if (threads == 1) {
+    for (int y = 0; y < height; ++y) body(y);
+    return;
+  }
+  cpu::parallel_for((height - 1) / kBlock + 1, threads, [&](int, int index) {
+    // The bound is a difference, because index * kBlock + kBlock may not fit.
+    const int first = index * kBlock;
+    for (int y = first; y < first + std::min(kBlock, height - first); ++y) body(y);
+  });
+}
 
 /// Some rows of a picture.
 struct PictureBand {
@@ -61,6 +86,36 @@ inline int band_rows(const Work& work, int writer_step, std::size_t wanted_bytes
   return int(std::min<std::int64_t>((rows + step - 1) / step * step, work.out.height));
 }
 
+/// Rows of a band whose floats, so many for each row, stay in the second-level cache.
+inline int rows_in_cache(const Work& work, std::ptrdiff_t floats_of_row) {
+  constexpr std::ptrdiff_t kFloats = 1 << 18;
+  return std::max({int(kFloats / floats_of_row), 2 * (work.window.height - 1), 8});
+}
+
+/// Room for rows from row `top` of a picture on, which `image` keeps for the next band.
+inline BandView<std::byte> room_for(const Shape& rows, int top, Image& image) {
+  if (image.width() != rows.width || image.height() < rows.height ||
+      image.channels() != rows.channels) {
+    image = {};  // never two at a time
+    image = Image(rows.width, rows.height, rows.channels, rows.depth);
+  }
+  return rows_of(BandView(image.view(), top), 0, rows.height);
+}
+
+/// alpha = that of a picture with alpha, for each pixel of row y of the work's result. What lies
+/// outside the picture is opaque.
+template <class T>
+void take_alpha(const Work& work, BandView<const std::byte> in, int y, std::vector<float>& alpha) {
+  constexpr int kAlpha = 3, kPixel = 4;
+  alpha.assign(std::size_t(work.out.width), float(full_range(work.in.depth)));
+  y += work.offset_y;
+  if (y < 0 || y >= work.in.height) return;
+  const int left = work.offset_x;
+  const T* from = row_of<T>(in, y - in.top) + kAlpha;
+  for (int x = std::max(0, -left); x < std::min(work.out.width, in.width - left); ++x)
+    alpha[std::size_t(x)] = float(from[std::ptrdiff_t(x + left) * kPixel]);
+}
+
 /// Makes of the picture, in `made`, what `out` needs, with that many channels of that depth. `body`
 /// makes a row of another. The result is a band whose first and last rows may stand in for rows
 /// beyond the picture's ends.
@@ -77,11 +132,7 @@ BandView<const std::byte> converted(const Work& work, BandView<const std::byte> 
       end = std::min(end, work.in.height);
     }
   }
-  if (made.width() != in.width || made.height() < end - first || made.channels() != channels) {
-    made = {};
-    made = Image(in.width, end - first, channels, depth);
-  }
-  const BandView<std::byte> view = rows_of(BandView(made.view(), first), 0, end - first);
+  const BandView<std::byte> view = room_for({in.width, end - first, channels, depth}, first, made);
   for_rows(view, threads, [&](int y) {
     body(in.row(row_index(in, first + y, work.border, work.in.height)), view.row(y));
   });

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/edge_rows.hpp"
-#include "kernels/cpu/float_rows.hpp"
 #include "kernels/registry.hpp"
-#include "src/filter/device_work.hpp"
+#include "src/filter/device.hpp"
 #include "src/filter/outer.hpp"
 
 namespace convfilt {
@@ -100,8 +98,9 @@ class ChainWork final : public Work {
       for (std::size_t k = 0; k < workers_.size(); ++k) {
         const RowSpan rows = spans[workers_.size() - 1 - k];
         const bool is_last = k + 1 == workers_.size();
-        const BandView<std::byte> result =
-            is_last ? out : BandView<std::byte>(room(k, rows.rows()), rows.first);
+        Shape shape = chain_.works_[k]->out;
+        shape.height = rows.rows();
+        const BandView<std::byte> result = is_last ? out : room_for(shape, rows.first, results_[k]);
         if (chain_.is_whole()) chain_.convolver_.next_picture();
         workers_[k]->push(in, result);
         if (chain_.is_whole() && k > 0) results_[k - 1] = {};
@@ -110,16 +109,6 @@ class ChainWork final : public Work {
     }
 
    private:
-    PictureView<std::byte> room(std::size_t step, int rows) {
-      const Shape& shape = chain_.works_[step]->out;
-      Image& result = results_[step];
-      if (result.height() != rows) {
-        result = {};
-        result = Image(shape.width, rows, shape.channels, shape.depth);
-      }
-      return result.view();
-    }
-
     const ChainWork& chain_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<Image> results_;  ///< of all steps but the last; kept for the next band
@@ -204,23 +193,17 @@ class ChainFilter final : public Filter {
   /// A work on samples around that on floats.
   static std::unique_ptr<Work> from_samples(const Shape& in, const Place& place,
                                             std::unique_ptr<Work> work) {
-    // Floats have an alpha from 0 to 1.
     constexpr int kAlpha = 3;
     const double full = full_range(in.depth);
     const int channels = work->out.channels;
     const auto enter = [=](const auto* row, int width, float* floats) {
-      const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
-      if constexpr (std::is_same_v<decltype(row), const std::uint8_t*>)
-        cpu::widen_row(row, int(samples), floats);
-      else
-        std::copy_n(row, samples, floats);
-      for (std::ptrdiff_t i = kAlpha; in.channels > kAlpha && i < samples; i += in.channels)
-        floats[i] /= float(full);
+      enter_as_floats(in, row, width, floats);
     };
     const auto leave = [=]<class T>(const OuterRow<T>& row) {
       const std::ptrdiff_t samples = std::ptrdiff_t(row.width) * channels;
       if constexpr (std::is_same_v<T, std::uint8_t>)
-        answer_bytes_row(Join::compass, {{row.response, 1, 0}}, nullptr, int(samples), row.to);
+        edge_loops().answer_bytes(Join::compass, {{row.response, 1, 0}}, nullptr, int(samples),
+                                  row.to);
       else
         for (std::ptrdiff_t i = 0; i < samples; ++i) row.to[i] = to_sample<T>(row.response[i]);
       for (std::ptrdiff_t i = kAlpha; channels > kAlpha && i < samples; i += channels)

@@ -14,7 +14,6 @@
 #include "kernels/backend/host/parallel.hpp"
 #include "kernels/cpu/edge_rows.hpp"
 #include "kernels/cpu/float_rows.hpp"
-#include "kernels/cpu/gradient_rows.hpp"
 #include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/row_buffer.hpp"
 #include "kernels/registry.hpp"
@@ -22,7 +21,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/bands.hpp"
-#include "src/filter/device_work.hpp"
+#include "src/filter/device.hpp"
 #include "src/filter/mask.hpp"
 #include "src/filter/mask_work.hpp"
 #include "src/mask/number.hpp"
@@ -70,33 +69,39 @@ class EdgeResponses {
   EdgeResponses(const Edges& edges, const Shape& result)
       : edges_(edges), join_(join_of(edges)), result_(result), planes_(edges.masks.size()) {}
 
-  /// Makes room for these rows.
+  /// These rows follow.
   void take(int top, int rows) {
     top_ = top;
     rows_ = rows;
-    if (answers_.height() >= rows) return;
-    for (Image& plane : planes_) plane = Image(result_.width, rows, 1, Depth::f32);
-    answers_ = Image(result_.width, rows, 1, Depth::f32);
   }
 
-  BandView<std::byte> plane(std::size_t mask) { return view_of(planes_[mask]); }
-  BandView<std::byte> answers() { return view_of(answers_); }
+  BandView<std::byte> plane(std::size_t mask) {
+    return room_for({result_.width, rows_, 1, Depth::f32}, top_, planes_[mask]);
+  }
+  BandView<std::byte> answers() {
+    return room_for({result_.width, rows_, 1, Depth::f32}, top_, answers_);
+  }
 
   /// Keeps row y of the answers, for thin ones; those below `least` may differ, but stay below it.
   void keep_answers(int y, double least) {
-    answer_row_from(least_float(least), join_, at_row(y), result_.width,
-                    row_of<float>(answers_.view(), y - top_));
+    edge_loops().answers_from(least_float(least), join_, at_row(y), result_.width,
+                              row_of<float>(answers_.view(), y - top_));
   }
 
-  /// values = the answers in row y.
-  void take_answers(int y, std::vector<double>& values) const {
+  /// values = the answers in row y; thin ones below `least` may be 0.
+  void take_answers(int y, double least, std::vector<double>& values) const {
     values.resize(std::size_t(result_.width));
-    answer_row(join_, at_row(y), result_.width, values.data());
+    if (!edges_.options.thin)
+      edge_loops().answers(join_, at_row(y), result_.width, values.data());
+    else if (has_thin_rows())
+      std::copy_n(thin_row(y, least), result_.width, values.data());
+    else
+      for (int x = 0; x < result_.width; ++x) values[std::size_t(x)] = thin_answer(x, y, least);
   }
 
   /// The answers in row y as bytes, with a threshold unless it is null.
   void take_bytes(int y, const double* threshold, std::uint8_t* bytes) const {
-    answer_bytes_row(join_, at_row(y), threshold, result_.width, bytes);
+    edge_loops().answer_bytes(join_, at_row(y), threshold, result_.width, bytes);
   }
 
   /// The answers in row y in single precision; thin ones if they are found row by row.
@@ -104,7 +109,7 @@ class EdgeResponses {
     if (edges_.options.thin)
       std::copy_n(thin_row(y, 0), result_.width, answers);
     else
-      answer_row_from(-HUGE_VALF, join_, at_row(y), result_.width, answers);
+      edge_loops().answers_from(-HUGE_VALF, join_, at_row(y), result_.width, answers);
   }
 
   /// Whether thin answers are floats that are found row by row.
@@ -123,8 +128,8 @@ class EdgeResponses {
       return has(0, v) ? row_of<float>(answers_.view(), v - top_) : nothing.data();
     };
     const ResponseRows& responses = at_row(y);
-    convfilt::thin_row({row(y - 1), row(y), row(y + 1), responses[0], responses[1]},
-                       least_float(least), result_.width, thin.data(), unsure);
+    edge_loops().thin({row(y - 1), row(y), row(y + 1), responses[0], responses[1]},
+                      least_float(least), result_.width, thin.data(), unsure);
     for (const int x : unsure) thin[std::size_t(x)] = float(thin_answer(x, y, least));
     return thin.data();
   }
@@ -156,12 +161,6 @@ class EdgeResponses {
   }
 
  private:
-  BandView<std::byte> view_of(Image& image) const {
-    PictureView<std::byte> view = image.view();
-    view.height = rows_;
-    return {view, top_};
-  }
-
   const ResponseRows& at_row(int y) const {
     static thread_local ResponseRows responses;
     responses.clear();
@@ -274,6 +273,35 @@ std::optional<FastCompass> fast_compass(const Edges& edges) {
   return fast;
 }
 
+/// The rows of a picture under a mask, with their ghost cells.
+template <class T>
+class RowsUnderMask {
+ public:
+  explicit RowsUnderMask(const Problem& whole)
+      : lead_y_(whole.lead_y()),
+        source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
+        gathered_(whole.mask.height, source_.length(whole.out_width())),
+        rows_(std::size_t(whole.mask.height)) {}
+
+  /// Calls f(y, rows) for each row y of a band of the result; rows[j] is under row j of the mask.
+  template <class F>
+  void for_each(BandView<const std::byte> in, BandView<std::byte> out, const F& f) {
+    const int height = int(rows_.size());
+    for (int row = 0; row < out.height + height - 1; ++row) {
+      std::rotate(rows_.begin(), rows_.begin() + 1, rows_.end());
+      rows_.back() =
+          source_.row(in, 0, out.width, out.top - lead_y_ + row, gathered_.row(row % height));
+      if (row + 1 >= height) f(row + 1 - height, rows_.data());
+    }
+  }
+
+ private:
+  int lead_y_;
+  SourceRows<T> source_;
+  cpu::RowBuffer<T> gathered_;
+  std::vector<const T*> rows_;
+};
+
 /// Below every answer of an edge.
 constexpr double kNoEdge = 1e-30;
 
@@ -354,11 +382,9 @@ class EdgeWork final : public Work {
   int threads() const { return is_whole() ? convolver_.options().request.threads : 1; }
   int planes() const { return edges_.options.color ? std::min(in.channels, 3) : 1; }
 
-  /// Rows of a band that are filtered at once: their floats stay in the second-level cache.
+  /// Rows of a band that are filtered at once.
   int band_step() const {
-    constexpr std::ptrdiff_t kFloats = 1 << 18;
-    return std::max({int(kFloats / (std::ptrdiff_t(in.width) * std::ptrdiff_t(masks_.size() + 2))),
-                     2 * (window.height - 1), 8});
+    return rows_in_cache(*this, std::ptrdiff_t(in.width) * std::ptrdiff_t(masks_.size() + 2));
   }
 
   Edges edges_;
@@ -376,13 +402,10 @@ class EdgeWork::EdgeWorker final : public Worker {
       for (const MaskWork& mask : work.masks_) masks_.push_back(mask.make_worker());
       return;
     }
-    const Problem& problem = work.masks_[0].problem();
-    source_.emplace(problem, problem.lead_x(), problem.mask.width - 1 - problem.lead_x());
-    gathered_ = {problem.mask.height, source_->length(problem.width)};
-    under_.resize(std::size_t(problem.mask.height));
+    Problem smoothing = work.masks_[0].problem();
+    under_.emplace(smoothing);
     PlanOptions how;
     how.threads = 1;
-    Problem smoothing = problem;
     smoothing.mask = work.fast_->gaussian;
     gaussian_ = prepare_separable_bands(smoothing, how, {});
   }
@@ -421,35 +444,30 @@ class EdgeWork::EdgeWorker final : public Worker {
 
   void respond_fast(BandView<const std::byte> floats, BandView<std::byte> largest) {
     const FastCompass& fast = *work_.fast_;
-    const int width = work_.in.width, reach = int(under_.size());
+    const int width = work_.in.width;
     const int first = std::max(largest.top - 1, 0);
     const int end = std::min(largest.top + largest.height + 1, work_.in.height);
-    if (smooth_.height() < end - first) smooth_ = Image(width, end - first, 1, Depth::f32);
-    const BandView<std::byte> smooth = rows_of(BandView(smooth_.view(), first), 0, end - first);
+    const BandView<std::byte> smooth =
+        room_for({width, end - first, 1, Depth::f32}, first, smooth_);
     gaussian_->push(floats, smooth);
     const double limit = high();
-    for (int row = 0; row < largest.height + reach - 1; ++row) {
-      std::rotate(under_.begin(), under_.begin() + 1, under_.end());
-      under_.back() = source_->row(floats, 0, width, largest.top - work_.window.lead_y + row,
-                                   gathered_.row(row % reach));
-      const int y = row + 1 - reach;
-      if (y < 0) continue;
+    under_->for_each(floats, largest, [&](int y, const float* const* rows) {
       auto* const to = row_of<float>(largest, y);
       unsure_.clear();
       const int above = largest.top + y - 1 - first;
       if (largest.top + y == 0 || largest.top + y + 1 == work_.in.height)
         for (int x = 0; x < width; ++x) unsure_.push_back(x);
       else
-        nearly_largest_row(fast.nearly,
-                           {row_of<float>(smooth, above), row_of<float>(smooth, above + 1),
-                            row_of<float>(smooth, above + 2)},
-                           options().threshold ? &limit : nullptr, width, to, unsure_);
+        edge_loops().nearly_largest(fast.nearly,
+                                    {row_of<float>(smooth, above), row_of<float>(smooth, above + 1),
+                                     row_of<float>(smooth, above + 2)},
+                                    options().threshold ? &limit : nullptr, width, to, unsure_);
       float responses[cpu::PointMasks::kMost];
       for (const int x : unsure_) {
-        respond_at(fast.points, under_.data(), x, responses);
+        respond_at(fast.points, rows, x, responses);
         to[x] = *std::max_element(responses, responses + fast.points.count);
       }
-    }
+    });
   }
 
   template <class T>
@@ -461,9 +479,10 @@ class EdgeWork::EdgeWorker final : public Worker {
     for_rows(out, work_.threads(), [&](int y) {
       auto* const bytes = row_of<std::uint8_t>(out, y);
       if (are_bytes && options().low && options().thin && responses_.has_thin_rows())
-        return mark_row(responses_.thin_row(out.top + y, least()), least_float(low()),
-                        least_float(limit), to_sample<std::uint8_t>(kLowMark * work_.range_),
-                        to_sample<std::uint8_t>(kHighMark * work_.range_), out.width, bytes);
+        return edge_loops().mark(
+            responses_.thin_row(out.top + y, least()), least_float(low()), least_float(limit),
+            to_sample<std::uint8_t>(kLowMark * work_.range_),
+            to_sample<std::uint8_t>(kHighMark * work_.range_), out.width, bytes);
       if (are_bytes && !options().low && !options().thin)
         return responses_.take_bytes(out.top + y, options().threshold ? &limit : nullptr, bytes);
       if constexpr (std::is_same_v<T, float>) {
@@ -473,7 +492,12 @@ class EdgeWork::EdgeWorker final : public Worker {
           return responses_.take_floats(out.top + y, row_of<float>(out, y));
       }
       static thread_local std::vector<double> answers;
-      take_answers<T>(in, out.top + y, answers);
+      static thread_local std::vector<float> alpha;
+      responses_.take_answers(out.top + y, least(), answers);
+      if (work_.has_alpha()) take_alpha<T>(work_, in, out.top + y, alpha);
+      for (std::size_t x = 0; work_.has_alpha() && x < answers.size(); ++x)
+        answers[x] =
+            alpha[x] > 0 ? answers[x] / (double(alpha[x]) / full_range(work_.in.depth)) : 0;
       for (int x = 0; (options().threshold || is_angle) && x < out.width; ++x) {
         double& answer = answers[std::size_t(x)];
         const bool is_edge =
@@ -483,11 +507,10 @@ class EdgeWork::EdgeWorker final : public Worker {
         else
           answer = !is_edge ? 0 : work_.range_ * (is_angle ? responses_.angle(x, out.top + y) : 1);
       }
-      const T* alpha = alpha_row<T>(in, out.top + y);
       if (options().direction == EdgeDirection::hue)
-        store_hues<T>(answers.data(), out.top + y, alpha, row_of<T>(out, y));
+        store_hues<T>(answers.data(), out.top + y, alpha.data(), row_of<T>(out, y));
       else
-        store<T>(answers.data(), plane, alpha, out.width, row_of<T>(out, y));
+        store<T>(answers.data(), plane, alpha.data(), out.width, row_of<T>(out, y));
     });
   }
 
@@ -500,44 +523,8 @@ class EdgeWork::EdgeWorker final : public Worker {
   /// Thin answers below all thresholds are black; the division by alpha comes first.
   double least() const { return work_.has_alpha() ? 0 : options().low ? low() : high(); }
 
-  /// The row of the picture in which alpha of row y of the result lies; null where there is none,
-  /// or it lies outside the picture, where all is opaque.
   template <class T>
-  const T* alpha_row(BandView<const std::byte> in, int y) const {
-    y += work_.offset_y;
-    const bool has_row = work_.has_alpha() && y >= 0 && y < work_.in.height;
-    return has_row ? row_of<T>(in, y - in.top) : nullptr;
-  }
-
-  /// Its alpha at column x of the result.
-  template <class T>
-  double alpha_at(const T* row, int x) const {
-    x += work_.offset_x;
-    return row && x >= 0 && x < work_.in.width ? double(row[std::ptrdiff_t(x) * 4 + kAlpha])
-                                               : full_range(work_.in.depth);
-  }
-
-  /// answers = those in row y of the result, divided by alpha.
-  template <class T>
-  void take_answers(BandView<const std::byte> in, int y, std::vector<double>& answers) const {
-    answers.resize(std::size_t(work_.out.width));
-    if (!options().thin)
-      responses_.take_answers(y, answers);
-    else if (responses_.has_thin_rows())
-      std::copy_n(responses_.thin_row(y, least()), work_.out.width, answers.data());
-    else
-      for (int x = 0; x < work_.out.width; ++x)
-        answers[std::size_t(x)] = responses_.thin_answer(x, y, least());
-    const T* row = alpha_row<T>(in, y);
-    for (int x = 0; row && x < work_.out.width; ++x) {
-      const double alpha = alpha_at(row, x);
-      double& answer = answers[std::size_t(x)];
-      answer = alpha > 0 ? answer / (alpha / full_range(work_.in.depth)) : 0;
-    }
-  }
-
-  template <class T>
-  void store(const double* answers, int plane, const T* alpha, int width, T* to) const {
+  void store(const double* answers, int plane, const float* alpha, int width, T* to) const {
     const int channels = work_.out.channels;
     if (channels == 1) {
       for (int x = 0; x < width; ++x) to[x] = to_sample<T>(answers[x]);
@@ -546,13 +533,13 @@ class EdgeWork::EdgeWorker final : public Worker {
     const int colours = options().color ? 1 : 3;
     for (int x = 0; x < width; ++x, to += channels) {
       std::fill_n(to + plane, colours, to_sample<T>(answers[x]));
-      if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
+      if (channels > kAlpha) to[kAlpha] = T(alpha[x]);
     }
   }
 
   /// Row y of the result, in colours of full saturation.
   template <class T>
-  void store_hues(const double* answers, int y, const T* alpha, T* to) const {
+  void store_hues(const double* answers, int y, const float* alpha, T* to) const {
     const int channels = work_.out.channels;
     for (int x = 0; x < work_.out.width; ++x, to += channels) {
       const double value = std::min(answers[x], work_.range_);
@@ -562,7 +549,7 @@ class EdgeWork::EdgeWorker final : public Worker {
       const double parts[] = {2 - std::abs(sixths - 4), 2 - std::abs(sixths - 2),
                               std::abs(sixths - 3) - 1};
       for (int c = 0; c < 3; ++c) to[c] = to_sample<T>(value * std::clamp(parts[c], 0.0, 1.0));
-      if (channels > kAlpha) to[kAlpha] = T(alpha_at(alpha, x));
+      if (channels > kAlpha) to[kAlpha] = T(alpha[x]);
     }
   }
 
@@ -573,10 +560,10 @@ class EdgeWork::EdgeWorker final : public Worker {
     const bool is_luma = !options().color && channels > 1;
     if constexpr (std::is_same_v<T, std::uint8_t>)
       if (channels == 1 || (is_luma && channels == 3))
-        return is_luma ? weighted_row(from, kLumaShares, kLumaWhole, width, to)
+        return is_luma ? edge_loops().weigh_bytes(from, kLumaShares, kLumaWhole, width, to)
                        : cpu::widen_row(from, width, to);
     if constexpr (std::is_same_v<T, float>) {
-      if (is_luma && channels == 3) return weighted_row(from, work_.luma_, width, to);
+      if (is_luma && channels == 3) return edge_loops().weigh_floats(from, work_.luma_, width, to);
     }
     const double full = full_range(work_.in.depth);
     for (int x = 0; x < width; ++x, from += channels) {
@@ -593,9 +580,7 @@ class EdgeWork::EdgeWorker final : public Worker {
   // By factors.
   std::unique_ptr<BandPlan> gaussian_;
   Image smooth_;
-  std::optional<SourceRows<float>> source_;
-  cpu::RowBuffer<float> gathered_;
-  std::vector<const float*> under_;  ///< the rows under the masks
+  std::optional<RowsUnderMask<float>> under_;
   std::vector<int> unsure_;
 };
 
@@ -647,56 +632,13 @@ class FollowedWork final : public Work {
   }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<FollowedWorker>(*this);
+    return std::make_unique<FunctionWorker>(
+        [this](const auto& in, const auto& out) { push(in, out); });
   }
 
  private:
   using Pixel = std::pair<int, int>;
   static constexpr int kRows = 64;  ///< of a part of the picture, where the marks take bands
-
-  class FollowedWorker final : public Worker {
-   public:
-    explicit FollowedWorker(const FollowedWork& work) : work_(work) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      if (!work_.angles_) {
-        filter(*work_.marks_, in, out);
-        return work_.complete(out);
-      }
-      Image edges(out.width, out.height, work_.marks_->out.channels, work_.out.depth);
-      filter(*work_.marks_, in, {edges.view(), 0});
-      work_.complete(edges.view());
-      filter(*work_.angles_, in, out);
-      const int colours = std::min(out.channels, 3);
-      with_depth(work_.out.depth, [&]<class T>(TypeTag<T>) {
-        for_rows(out, work_.threads(), [&](int y) {
-          const T* edge = row_of<T>(edges.view(), y);
-          T* to = row_of<T>(out, y);
-          for (int x = 0; x < out.width; ++x, edge += edges.channels(), to += out.channels)
-            for (int c = 0; c < colours; ++c)
-              if (edge[std::min(c, edges.channels() - 1)] == T(0)) to[c] = T(0);
-        });
-      });
-    }
-
-   private:
-    void filter(const Work& work, BandView<const std::byte> in, BandView<std::byte> out) const {
-      if (work.is_whole()) return work.make_worker()->push(in, out);
-      const auto start = Clock::now();
-      const int parts = (out.height - 1) / kRows + 1;
-      std::vector<std::unique_ptr<Worker>> workers(
-          std::size_t(cpu::threads_or_all(work_.threads())));
-      cpu::parallel_for(parts, int(workers.size()), [&](int thread, int part) {
-        std::unique_ptr<Worker>& worker = workers[std::size_t(thread)];
-        if (!worker) worker = work.make_worker();
-        const int first = part * kRows;
-        worker->push(in, rows_of(out, first, std::min(kRows, out.height - first)));
-      });
-      work_.convolver_.add_bands(ms_since(start), parts);
-    }
-
-    const FollowedWork& work_;
-  };
 
   FollowedWork(std::unique_ptr<Work> marks, Convolver& convolver)
       : Work(*marks), convolver_(convolver), marks_(std::move(marks)) {
@@ -709,6 +651,41 @@ class FollowedWork final : public Work {
   }
 
   int threads() const { return convolver_.options().request.threads; }
+
+  void push(BandView<const std::byte> from, BandView<std::byte> to) const {
+    if (!angles_) {
+      filter(*marks_, from, to);
+      return complete(to);
+    }
+    Image edges(to.width, to.height, marks_->out.channels, out.depth);
+    filter(*marks_, from, {edges.view(), 0});
+    complete(edges.view());
+    filter(*angles_, from, to);
+    const int colours = std::min(to.channels, 3);
+    with_depth(out.depth, [&]<class T>(TypeTag<T>) {
+      for_rows(to, threads(), [&](int y) {
+        const T* edge = row_of<T>(edges.view(), y);
+        T* pixel = row_of<T>(to, y);
+        for (int x = 0; x < to.width; ++x, edge += edges.channels(), pixel += to.channels)
+          for (int c = 0; c < colours; ++c)
+            if (edge[std::min(c, edges.channels() - 1)] == T(0)) pixel[c] = T(0);
+      });
+    });
+  }
+
+  void filter(const Work& work, BandView<const std::byte> from, BandView<std::byte> to) const {
+    if (work.is_whole()) return work.make_worker()->push(from, to);
+    const auto start = Clock::now();
+    const int parts = (to.height - 1) / kRows + 1;
+    std::vector<std::unique_ptr<Worker>> workers(std::size_t(cpu::threads_or_all(threads())));
+    cpu::parallel_for(parts, int(workers.size()), [&](int thread, int part) {
+      std::unique_ptr<Worker>& worker = workers[std::size_t(thread)];
+      if (!worker) worker = work.make_worker();
+      const int first = part * kRows;
+      worker->push(from, rows_of(to, first, std::min(kRows, to.height - first)));
+    });
+    convolver_.add_bands(ms_since(start), parts);
+  }
 
   /// Makes white what touches a high mark, at sides or corners, by way of others, and black all
   /// else.
@@ -760,51 +737,36 @@ class FollowedWork final : public Work {
   double range_ = 0;
 };
 
-/// Answers for 8-bit pictures to masks of whole weights, without floats between. Taps are those of
-/// kernels/cpu/gradient_rows.hpp.
-template <class Taps>
-class GradientWorker final : public Worker {
+/// Answers for 8-bit pictures to masks of whole weights, without floats between.
+class WholeTapsWork final : public Work {
  public:
-  GradientWorker(const Problem& whole, const Taps& taps)
-      : taps_(taps),
-        lead_y_(whole.lead_y()),
-        source_(whole, whole.lead_x(), whole.mask.width - 1 - whole.lead_x()),
-        gathered_(whole.mask.height, source_.length(whole.out_width())),
-        rows_(std::size_t(whole.mask.height)) {}
-
-  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    const int height = int(rows_.size());
-    for (int row = 0; row < out.height + height - 1; ++row) {
-      std::rotate(rows_.begin(), rows_.begin() + 1, rows_.end());
-      rows_.back() =
-          source_.row(in, 0, out.width, out.top - lead_y_ + row, gathered_.row(row % height));
-      const int y = row + 1 - height;
-      if (y >= 0)
-        gradient_row(taps_, rows_.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
-    }
-  }
-
- private:
-  const Taps& taps_;
-  int lead_y_;
-  SourceRows<std::uint8_t> source_;
-  cpu::RowBuffer<std::uint8_t> gathered_;
-  std::vector<const std::uint8_t*> rows_;  ///< the rows under the mask
-};
-
-template <class Taps>
-class GradientWork final : public Work {
- public:
-  GradientWork(const Problem& whole, Taps taps)
-      : Work(whole, ""), whole_(whole), taps_(std::move(taps)) {}
+  /// `row` is EdgeLoops::length or largest.
+  WholeTapsWork(const Problem& whole, WholeTaps taps, decltype(EdgeLoops::length) row)
+      : Work(whole, ""), whole_(whole), taps_(std::move(taps)), row_(row) {}
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<GradientWorker<Taps>>(whole_, taps_);
+    return std::make_unique<TapsWorker>(*this);
   }
 
  private:
+  class TapsWorker final : public Worker {
+   public:
+    explicit TapsWorker(const WholeTapsWork& work) : work_(work), under_(work.whole_) {}
+
+    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
+      under_.for_each(in, out, [&](int y, const std::uint8_t* const* rows) {
+        work_.row_(work_.taps_, rows, out.width * out.channels, row_of<std::uint8_t>(out, y));
+      });
+    }
+
+   private:
+    const WholeTapsWork& work_;
+    RowsUnderMask<std::uint8_t> under_;
+  };
+
   Problem whole_;
-  Taps taps_;
+  WholeTaps taps_;
+  decltype(EdgeLoops::length) row_;
 };
 
 class EdgeFilter final : public Filter {
@@ -881,16 +843,13 @@ class EdgeFilter final : public Filter {
     auto work = std::make_unique<EdgeWork>(in, edges_, place);
     const bool takes_samples = in.depth == Depth::u8 && !work->is_whole() &&
                                (in.channels == 1 || (in.channels == 3 && edges_.options.color));
-    if (takes_samples && is_plain() &&
-        std::ranges::all_of(edges_.divisors, [](double divisor) { return divisor == 1; })) {
-      const auto made_of = [&](auto taps) -> std::unique_ptr<Work> {
-        if (taps.empty()) return std::move(work);
-        const Problem whole = place.convolver.problem_of(in, edges_.masks[0], place.border_value);
-        return std::make_unique<GradientWork<decltype(taps)>>(whole, std::move(taps));
-      };
-      if (edges_.combine == Combine::max) return made_of(whole_taps(edges_.masks, in.channels));
-      if (edges_.combine == Combine::length && edges_.masks.size() == 2)
-        return made_of(gradient_taps(edges_.masks[0], edges_.masks[1], in.channels));
+    const bool is_length = edges_.combine == Combine::length && edges_.masks.size() == 2;
+    if (takes_samples && is_plain() && (is_length || edges_.combine == Combine::max)) {
+      WholeTaps taps = whole_taps(edges_.masks, in.channels);
+      const Problem whole = place.convolver.problem_of(in, edges_.masks[0], place.border_value);
+      if (taps.empty()) return work;
+      return std::make_unique<WholeTapsWork>(
+          whole, std::move(taps), is_length ? edge_loops().length : edge_loops().largest);
     }
     return by_device_plan(std::move(work), *this, place);
   }
@@ -926,7 +885,19 @@ class EdgeFilter final : public Filter {
       made.choice = choice;
       made.result = {problem.out_width(), problem.out_height(), planes, in.depth};
     }
-    EdgeAnswers result = answers(is_luma, blue);
+    constexpr EdgeAnswers::Thin kThins[] = {EdgeAnswers::Thin::gradient, EdgeAnswers::Thin::compass,
+                                            EdgeAnswers::Thin::crossings};
+    const EdgeOptions& look = edges_.options;
+    EdgeAnswers result;
+    std::ranges::copy(edges_.divisors, result.divisors);
+    std::ranges::copy(edges_.offsets, result.offsets);
+    result.join = join_of(edges_);
+    if (look.thin) result.thin = kThins[std::size_t(look.kind)];
+    result.is_down = look.direction == EdgeDirection::y;
+    result.has_threshold = look.threshold.has_value();
+    result.threshold = look.threshold.value_or(0) / 255 * full_range(Depth::u8);
+    result.of_luma = is_luma;
+    result.blue = blue;
     std::ranges::copy(place.luma, result.luma);
     result.of_floats = in.depth == Depth::f32;
     PlanOptions how = plan_options(made.choice, options);
@@ -939,33 +910,12 @@ class EdgeFilter final : public Filter {
   std::size_t most_resident() const override { return 2; }
 
  private:
-  bool has_offsets() const {
-    return std::ranges::any_of(edges_.offsets, [](double offset) { return offset != 0; });
-  }
-
-  /// For a plan on a device.
-  EdgeAnswers answers(bool of_luma, int blue) const {
-    using Thin = EdgeAnswers::Thin;
-    constexpr Thin kThins[] = {Thin::gradient, Thin::compass, Thin::crossings};
-    const EdgeOptions& options = edges_.options;
-    EdgeAnswers how;
-    std::ranges::copy(edges_.divisors, how.divisors);
-    std::ranges::copy(edges_.offsets, how.offsets);
-    how.join = join_of(edges_);
-    if (options.thin) how.thin = kThins[std::size_t(options.kind)];
-    how.is_down = options.direction == EdgeDirection::y;
-    how.has_threshold = options.threshold.has_value();
-    how.threshold = options.threshold.value_or(0) / 255 * full_range(Depth::u8);
-    how.of_luma = of_luma;
-    how.blue = blue;
-    return how;
-  }
-
-  /// Whether answers are the samples, up to rounding, and no response has an offset.
+  /// Whether answers are the samples, up to rounding, and responses have no divisor or offset.
   bool is_plain() const {
     const EdgeOptions& options = edges_.options;
     return !options.thin && !options.threshold && !shows_angles(options.direction) &&
-           !has_offsets();
+           std::ranges::all_of(edges_.divisors, [](double divisor) { return divisor == 1; }) &&
+           std::ranges::all_of(edges_.offsets, [](double offset) { return offset == 0; });
   }
 
   std::vector<Mask> masks_;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/plan/band.hpp"
@@ -84,6 +85,17 @@ class Work {
 
   /// Call it behind the last band: it completes the convolver's report.
   virtual void finish() const {}
+};
+
+/// A worker that calls a function, for works whose bands need nothing that stays.
+class FunctionWorker final : public Worker {
+ public:
+  using Push = std::function<void(BandView<const std::byte> in, BandView<std::byte> out)>;
+  explicit FunctionWorker(Push push) : push_(std::move(push)) {}
+  void push(BandView<const std::byte> in, BandView<std::byte> out) override { push_(in, out); }
+
+ private:
+  Push push_;
 };
 
 class Filter : public std::enable_shared_from_this<Filter> {

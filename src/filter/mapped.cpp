@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "src/base/errors.hpp"
@@ -30,7 +31,7 @@ std::unique_ptr<Work> begin_output(const Filter& inner, const Shape& in, const P
   std::unique_ptr<Work> work = inner.begin({in.width, in.height, in.channels, Depth::f32}, place);
   const int channels = work->out.channels;
   const auto enter = [=](const auto* row, int width, float* floats) {
-    std::copy_n(row, std::ptrdiff_t(width) * in.channels, floats);
+    enter_as_floats(in, row, width, floats);
   };
   const auto leave = [=]<class T>(const OuterRow<T>& row) {
     for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(row.width) * channels; ++i) {
@@ -50,9 +51,7 @@ std::unique_ptr<Work> begin_luma(const Filter& inner, const Shape& in, const Pla
     throw UsageError(
         "--luma: the result of this recipe is in colours; leave out --luma, or --direction=hue");
   const auto enter = [shares = place.luma](const auto* from, int width, float* luma) {
-    for (int x = 0; x < width; ++x, from += 3)
-      luma[x] = float(shares[0] * double(from[0]) + shares[1] * double(from[1]) +
-                      shares[2] * double(from[2]));
+    for (int x = 0; x < width; ++x, from += 3) luma[x] = float(luma_of(from, shares));
   };
   const auto leave = [keeps_lightness = inner.keeps_lightness()]<class T>(const OuterRow<T>& row) {
     if (!keeps_lightness) {
@@ -121,109 +120,83 @@ std::unique_ptr<Work> begin_depth(const Filter& inner, const Shape& in, const Pl
   return outer;
 }
 
-/// Colours of clear pixels, which alpha hides, stay as they were.
-class HiddenWork final : public Work {
+/// A work around another on the same pictures. `push` makes bands by the other's worker, and puts
+/// back what shall stay.
+class KeepingWork final : public Work {
  public:
-  explicit HiddenWork(std::unique_ptr<Work> inner) : Work(*inner), inner_(std::move(inner)) {}
+  using Push = std::function<void(const Work& work, Worker& inner, BandView<const std::byte> in,
+                                  BandView<std::byte> out)>;
+
+  KeepingWork(std::unique_ptr<Work> inner, Push push)
+      : Work(*inner), inner_(std::move(inner)), push_(std::move(push)) {}
 
   Needs needs(int rows) const override { return inner_->needs(rows); }
   void finish() const override { inner_->finish(); }
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<HiddenWorker>(*this);
+    const std::shared_ptr<Worker> inner = inner_->make_worker();
+    return std::make_unique<FunctionWorker>(
+        [this, inner](const auto& in, const auto& out) { push_(*this, *inner, in, out); });
   }
 
  private:
-  class HiddenWorker final : public Worker {
-   public:
-    explicit HiddenWorker(const HiddenWork& work)
-        : work_(work), inner_(work.inner_->make_worker()) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      inner_->push(in, out);
-      with_depth(work_.in.depth, [&]<class T>(TypeTag<T>) {
-        for (int row = 0; row < out.height; ++row) {
-          const int y = out.top + row + work_.offset_y;
-          if (y < in.top || y >= in.top + in.height) continue;
-          const T* from = row_of<T>(in, y - in.top);
-          T* to = row_of<T>(out, row);
-          const int left = work_.offset_x;
-          for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
-            if (to[std::ptrdiff_t(x) * 4 + 3] == 0)
-              std::copy_n(from + (std::ptrdiff_t(x) + left) * 4, 3, to + std::ptrdiff_t(x) * 4);
-        }
-      });
-    }
-
-   private:
-    const HiddenWork& work_;
-    std::unique_ptr<Worker> inner_;
-  };
-
   std::unique_ptr<Work> inner_;
+  Push push_;
 };
+
+/// Colours of clear pixels, which alpha hides, stay as they were.
+void push_hidden(const Work& work, Worker& inner, BandView<const std::byte> in,
+                 BandView<std::byte> out) {
+  inner.push(in, out);
+  with_depth(work.in.depth, [&]<class T>(TypeTag<T>) {
+    for (int row = 0; row < out.height; ++row) {
+      const int y = out.top + row + work.offset_y;
+      if (y < in.top || y >= in.top + in.height) continue;
+      const T* from = row_of<T>(in, y - in.top);
+      T* to = row_of<T>(out, row);
+      const int left = work.offset_x;
+      for (int x = std::max(0, -left); x < std::min(out.width, in.width - left); ++x)
+        if (to[std::ptrdiff_t(x) * 4 + 3] == 0)
+          std::copy_n(from + (std::ptrdiff_t(x) + left) * 4, 3, to + std::ptrdiff_t(x) * 4);
+    }
+  });
+}
 
 std::unique_ptr<Work> begin_hidden(const Filter& inner, const Shape& in, const Place& place) {
   std::unique_ptr<Work> work = inner.begin(in, place);
   if (in.channels != 4 || work->out.channels != 4 || work->out.depth != in.depth) return work;
-  return std::make_unique<HiddenWork>(std::move(work));
+  return std::make_unique<KeepingWork>(std::move(work), push_hidden);
 }
 
-class RegionWork final : public Work {
- public:
-  RegionWork(std::unique_ptr<Work> inner, const std::vector<Region>& all)
-      : Work(*inner), inner_(std::move(inner)) {
-    regions = all;
-    two_levels = false;
+/// What lies in no region stays as it was.
+void push_regions(const Work& work, Worker& inner, BandView<const std::byte> in,
+                  BandView<std::byte> out) {
+  int begin = out.height, end = 0;  // the rows that hold pixels of a region
+  for (const Region& region : work.regions) {
+    begin = std::min(begin, std::max(region.y - out.top, 0));
+    end = std::max(end, std::min(region.y + region.height - out.top, out.height));
   }
-
-  Needs needs(int rows) const override { return inner_->needs(rows); }
-  void finish() const override { inner_->finish(); }
-  std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<RegionWorker>(*this);
-  }
-
- private:
-  class RegionWorker final : public Worker {
-   public:
-    explicit RegionWorker(const RegionWork& work)
-        : work_(work), inner_(work.inner_->make_worker()) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      int begin = out.height, end = 0;  // the rows that hold pixels of a region
-      for (const Region& region : work_.regions) {
-        begin = std::min(begin, std::max(region.y - out.top, 0));
-        end = std::max(end, std::min(region.y + region.height - out.top, out.height));
-      }
-      // Bands have as many rows as the window.
-      const int least = std::min(work_.window.height, out.height);
-      const int top = std::min(begin, out.height - least);
-      if (work_.is_whole())
-        inner_->push(in, out);
-      else if (begin < end)
-        inner_->push(in, rows_of(out, top, std::max(end - top, least)));
-      const std::size_t pixel = std::size_t(in.channels) * size_of(work_.in.depth);
-      for (int y = 0; y < out.height; ++y) {
-        const auto keep = [&](int first, int last) {
-          std::memcpy(out.row(y) + std::size_t(first) * pixel,
-                      in.row(out.top + y - in.top) + std::size_t(first) * pixel,
-                      std::size_t(last - first) * pixel);
-        };
-        int next = 0;
-        for (const Span& span : spans_in_row(work_.regions, out.top + y)) {
-          keep(next, span.first);
-          next = span.end;
-        }
-        keep(next, out.width);
-      }
+  // Bands have as many rows as the window.
+  const int least = std::min(work.window.height, out.height);
+  const int top = std::min(begin, out.height - least);
+  if (work.is_whole())
+    inner.push(in, out);
+  else if (begin < end)
+    inner.push(in, rows_of(out, top, std::max(end - top, least)));
+  const std::size_t pixel = std::size_t(in.channels) * size_of(work.in.depth);
+  for (int y = 0; y < out.height; ++y) {
+    const auto keep = [&](int first, int last) {
+      std::memcpy(out.row(y) + std::size_t(first) * pixel,
+                  in.row(out.top + y - in.top) + std::size_t(first) * pixel,
+                  std::size_t(last - first) * pixel);
+    };
+    int next = 0;
+    for (const Span& span : spans_in_row(work.regions, out.top + y)) {
+      keep(next, span.first);
+      next = span.end;
     }
-
-   private:
-    const RegionWork& work_;
-    std::unique_ptr<Worker> inner_;
-  };
-
-  std::unique_ptr<Work> inner_;
-};
+    keep(next, out.width);
+  }
+}
 
 std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const Place& place,
                                    const std::vector<Region>& regions) {
@@ -244,7 +217,10 @@ std::unique_ptr<Work> begin_region(const Filter& inner, const Shape& in, const P
     throw UsageError(
         "--region: the rest of a picture in colours cannot stay beside grey edges; leave out "
         "--luma");
-  return std::make_unique<RegionWork>(std::move(work), regions);
+  work = std::make_unique<KeepingWork>(std::move(work), push_regions);
+  work->regions = regions;
+  work->two_levels = false;
+  return work;
 }
 
 }  // namespace

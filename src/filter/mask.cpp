@@ -1,7 +1,6 @@
 #include "src/filter/mask.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,13 +25,7 @@ class MaskFilter final : public Filter {
     Mask mask = mask_;
     mask.offset *= place.unit;
     const Problem problem = place.convolver.problem_of(in, mask, place.border_value);
-    if (in.channels == 4) {
-      Response response{mask, mask.offset, has_unit_gain(mask)};
-      response.mask.offset = 0;
-      return with_alpha(*this, in, std::move(response), place,
-                        "a picture with alpha: where it is opaque, as if it had none; elsewhere "
-                        "premultiplied by alpha, in f32");
-    }
+    if (in.channels == 4) return with_alpha(*this, in, mask, has_unit_gain(mask), place);
     auto work = std::make_unique<MaskWork>(problem, in.channels, 0, 1, place);
     if (!work->is_whole()) place.convolver.note(problem);
     return work;

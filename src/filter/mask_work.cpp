@@ -1,7 +1,5 @@
 #include "src/filter/mask_work.hpp"
 
-#include <utility>
-
 #include "kernels/cpu/plans.hpp"
 #include "kernels/plan/zero_weights.hpp"
 #include "src/base/errors.hpp"
@@ -19,17 +17,6 @@ std::string why_not_in_bands(const Choice& choice) {
 }
 
 }  // namespace
-
-class MaskWork::WholeWorker final : public Worker {
- public:
-  explicit WholeWorker(const MaskWork& work) : work_(work) {}
-  void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-    work_.convolver_.run(work_.whole_, work_.runs_, in, out);
-  }
-
- private:
-  const MaskWork& work_;
-};
 
 MaskWork::MaskWork(const Problem& whole, int channels, double border_alpha, int runs,
                    const Place& place, int sharers)
@@ -57,7 +44,9 @@ Work::Needs MaskWork::needs(int) const {
 }
 
 std::unique_ptr<Worker> MaskWork::make_worker() const {
-  if (is_whole()) return std::make_unique<WholeWorker>(*this);
+  if (is_whole())
+    return std::make_unique<FunctionWorker>(
+        [this](const auto& in, const auto& out) { convolver_.run(whole_, runs_, in, out); });
   Problem problem = whole_;
   problem.channels = channels_;
   PlanOptions how;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "src/filter/filter.hpp"
@@ -38,8 +37,6 @@ class MaskWork final : public Work {
   MaskJob job() const { return {whole_, runs_ / sharers_}; }
 
  private:
-  class WholeWorker;
-
   Convolver& convolver_;
   Problem whole_;
   int channels_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -10,12 +9,12 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/bands.hpp"
 #include "src/filter/chain.hpp"
@@ -48,10 +47,7 @@ T beside(T value) {
 std::optional<double> number_in(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number_of_word<double>(text);
 }
 
 /// The sums that a mask makes: of samples, 0 for those without data, and of 1 for each with data.
@@ -121,15 +117,13 @@ class NodataWork final : public Work {
       const auto sums = [&](const Work& work, std::unique_ptr<Worker>& worker, Image& from,
                             Image& to, auto value_of) {
         if (!worker) worker = work.make_worker();
-        if (to.width() != out.width || to.height() != out.height)
-          to = Image(out.width, out.height, work_.in.channels, Depth::f32);
         worker->push(made<T, float>(in, out, Depth::f32, from,
                                     [&](const T* row, float* floats) {
                                       for (std::ptrdiff_t i = 0; i < samples; ++i)
                                         floats[i] =
                                             is_nodata(row[i], work_.value_) ? 0 : value_of(row[i]);
                                     }),
-                     BandView<std::byte>(to.view(), out.top));
+                     room_for({out.width, out.height, work_.in.channels, Depth::f32}, out.top, to));
       };
       sums(*work_.inner_.samples, samples_, floats_, sums_, [](T value) { return float(value); });
       sums(*work_.inner_.share, share_, floats_, shares_, [](T) { return 1.0f; });
@@ -318,9 +312,8 @@ class FilledWork final : public Work {
         first = std::max(first, out.top - window.lead_y);
         end = std::min(end, out.top - window.lead_y + out.height + window.height - 1);
       }
-      if (filled_.height() < end - first)
-        filled_ = Image(in.width, end - first, in.channels, work_.in.depth);
-      const BandView<std::byte> view = rows_of(BandView(filled_.view(), first), 0, end - first);
+      const BandView<std::byte> view =
+          room_for({in.width, end - first, in.channels, work_.in.depth}, first, filled_);
       const int block = work_.is_whole() ? work_.block() : view.height;
       cpu::parallel_for((view.height - 1) / block + 1, cpu::threads_or_all(work_.threads_),
                         [&](int, int part) {
@@ -500,9 +493,8 @@ std::unique_ptr<Work> begin_nodata(const Filter& inner, const Filter* steps, con
 }  // namespace
 
 bool has_luma(const Filter& filter) {
-  return filter.takes_luma() || std::ranges::any_of(filter.steps(), [](const FilterPtr& step) {
-           return has_luma(*step);
-         });
+  return filter.takes_luma() ||
+         std::ranges::any_of(filter.steps(), [](const FilterPtr& step) { return has_luma(*step); });
 }
 
 std::optional<double> sample_without_data(const Metadata& metadata, Depth depth) {

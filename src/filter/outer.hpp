@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "kernels/cpu/float_rows.hpp"
 #include "src/base/errors.hpp"
 #include "src/filter/bands.hpp"
 #include "src/filter/filter.hpp"
@@ -49,6 +51,20 @@ class OuterFilter final : public Filter {
   const Begin begin_;
   const bool keeps_chroma_;
 };
+
+/// Copies a row of samples to floats; alpha then goes from 0 to 1.
+template <class T>
+void enter_as_floats(const Shape& in, const T* row, int width, float* floats) {
+  constexpr int kAlpha = 3;
+  const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    cpu::widen_row(row, int(samples), floats);
+  else
+    std::copy_n(row, samples, floats);
+  const float full = float(full_range(in.depth));
+  for (std::ptrdiff_t i = kAlpha; in.channels > kAlpha && i < samples; i += in.channels)
+    floats[i] /= full;
+}
 
 /// A row of a result. The picture's rows begin at its left side, not at the first pixel that is
 /// replaced.
@@ -113,11 +129,8 @@ class OuterWork final : public Work {
                                         work_.enter_(reinterpret_cast<const T*>(from), in.width,
                                                      reinterpret_cast<float*>(to));
                                       });
-        if (response_.width() != out.width || response_.height() != out.height) {
-          response_ = {};
-          response_ = Image(out.width, out.height, work_.inner_->out.channels, Depth::f32);
-        }
-        const BandView<std::byte> response(response_.view(), out.top);
+        const BandView<std::byte> response = room_for(
+            {out.width, out.height, work_.inner_->out.channels, Depth::f32}, out.top, response_);
         inner_->push(floats, response);
         for_rows(out, work_.threads_, [&](int y) {
           // With Mode::full, results outside the picture replace none of its rows.

@@ -62,12 +62,8 @@ std::unique_ptr<Work> begin_sharpen(const Filter& blur, const Shape& in, const P
   auto work = blur.begin({in.width, in.height, in.channels, Depth::f32}, place);
   const double threshold = options.threshold / 255 * full_range(place.picture_depth) * place.unit;
   const bool has_alpha = in.channels > kAlpha;
-  const auto enter = [=](const auto* from, int width, float* to) {
-    const std::ptrdiff_t samples = std::ptrdiff_t(width) * in.channels;
-    std::copy_n(from, samples, to);
-    // Floats have an alpha from 0 to 1.
-    const float full = float(full_range(in.depth));
-    for (std::ptrdiff_t i = kAlpha; has_alpha && i < samples; i += in.channels) to[i] /= full;
+  const auto enter = [=](const auto* row, int width, float* floats) {
+    enter_as_floats(in, row, width, floats);
   };
   const auto leave = [=, offset_x = work->offset_x]<class T>(const OuterRow<T>& row) {
     static thread_local std::vector<double> values;

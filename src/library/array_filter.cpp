@@ -7,6 +7,8 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/base/errors.hpp"
+#include "src/filter/bands.hpp"
+#include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 namespace {
@@ -35,54 +37,41 @@ ArrayView<Byte> array_of(const PictureView<Byte>& view, Depth depth) {
   return {view.data, view.pitch, sample * view.channels, sample};
 }
 
-/// Copies a row of samples of `Bytes` bytes between an array and a picture.
-template <int Bytes>
-void copy_row(std::byte* to, std::ptrdiff_t to_pixel, const std::ptrdiff_t* to_channels,
-              const std::byte* from, std::ptrdiff_t from_pixel, const std::ptrdiff_t* from_channels,
-              int width, int channels) {
-  for (int x = 0; x < width; ++x, to += to_pixel, from += from_pixel)
-    for (int c = 0; c < channels; ++c)
-      std::memcpy(to + to_channels[c], from + from_channels[c], Bytes);
-}
-
-/// Where the channels of a pixel lie, in the filter's order if `swaps`.
-struct Channels {
-  std::ptrdiff_t at[4];
-  Channels(std::ptrdiff_t stride, int channels, bool swaps) {
-    for (int c = 0; c < channels; ++c)
-      at[c] = stride * (swaps && channels >= kColours && c < kColours ? kColours - 1 - c : c);
+/// Copies a picture of that shape. `swaps`: blue and red change places, where there are both.
+void copy(const Shape& shape, bool swaps, const ArrayView<const std::byte>& from,
+          const ArrayView<std::byte>& to) {
+  std::ptrdiff_t from_at[4], to_at[4];
+  for (int c = 0; c < shape.channels; ++c) {
+    const bool swapped = swaps && shape.channels >= kColours && c < kColours;
+    from_at[c] = from.channel * (swapped ? kColours - 1 - c : c);
+    to_at[c] = to.channel * c;
   }
-};
-
-void copy_row(const Shape& shape, std::byte* to, std::ptrdiff_t to_pixel, const Channels& to_at,
-              const std::byte* from, std::ptrdiff_t from_pixel, const Channels& from_at) {
-  const auto copy = size_of(shape.depth) == 1   ? copy_row<1>
-                    : size_of(shape.depth) == 2 ? copy_row<2>
-                                                : copy_row<4>;
-  copy(to, to_pixel, to_at.at, from, from_pixel, from_at.at, shape.width, shape.channels);
+  with_depth(shape.depth, [&]<class T>(TypeTag<T>) {
+    for (int y = 0; y < shape.height; ++y) {
+      const std::byte* source = from.data + y * from.row;
+      std::byte* sink = to.data + y * to.row;
+      for (int x = 0; x < shape.width; ++x, source += from.pixel, sink += to.pixel)
+        for (int c = 0; c < shape.channels; ++c)
+          std::memcpy(sink + to_at[c], source + from_at[c], sizeof(T));
+    }
+  });
 }
 
 /// Copies rows first..end-1 of an array into a band.
-BandView<const std::byte> gathered(const ArrayView<const std::byte>& array, const Shape& shape,
-                                   bool swaps, int first, int end, Image& made) {
-  if (made.height() < end - first)
-    made = Image(shape.width, end - first, shape.channels, shape.depth);
-  const auto sample = std::ptrdiff_t(size_of(shape.depth));
-  const Channels from(array.channel, shape.channels, swaps), to(sample, shape.channels, false);
-  const BandView<std::byte> band = rows_of(BandView(made.view(), first), 0, end - first);
-  for (int y = first; y < end; ++y)
-    copy_row(shape, band.row(y - first), sample * shape.channels, to, array.data + y * array.row,
-             array.pixel, from);
+BandView<const std::byte> gathered(ArrayView<const std::byte> array, Shape shape, bool swaps,
+                                   int first, int end, Image& made) {
+  shape.height = end - first;
+  const BandView<std::byte> band = room_for(shape, first, made);
+  array.data += first * array.row;
+  copy(shape, swaps, array, array_of<std::byte>(band, shape.depth));
   return band;
 }
 
-void scatter(const BandView<const std::byte>& band, const Shape& shape, bool swaps,
-             const ArrayView<std::byte>& array) {
-  const auto sample = std::ptrdiff_t(size_of(shape.depth));
-  const Channels to(array.channel, shape.channels, swaps), from(sample, shape.channels, false);
-  for (int y = 0; y < band.height; ++y)
-    copy_row(shape, array.data + (band.top + y) * array.row, array.pixel, to, band.row(y),
-             sample * shape.channels, from);
+/// Copies a band to its rows of an array.
+void scatter(BandView<const std::byte> band, Shape shape, bool swaps, ArrayView<std::byte> array) {
+  shape.height = band.height;
+  array.data += band.top * array.row;
+  copy(shape, swaps, array_of<const std::byte>(band, shape.depth), array);
 }
 
 }  // namespace
@@ -181,10 +170,8 @@ void ArrayFilter::run_bands(const Work& work, ArrayView<const std::byte> in,
     }
     if (plain_out)
       return worker->push(from, rows_of(BandView(plain_view(out, out_)), first, end - first));
-    Image& made = outs[std::size_t(thread)];
-    if (made.height() < end - first)
-      made = Image(out_.width, end - first, out_.channels, out_.depth);
-    const BandView<std::byte> to = rows_of(BandView(made.view(), first), 0, end - first);
+    const BandView<std::byte> to = room_for({out_.width, end - first, out_.channels, out_.depth},
+                                            first, outs[std::size_t(thread)]);
     worker->push(from, to);
     scatter(to, out_, swaps, out);
   });

@@ -15,7 +15,6 @@
 #include "src/base/errors.hpp"
 #include "src/base/words.hpp"
 #include "src/filter/mask.hpp"
-#include "src/filter/recipe.hpp"
 #include "src/library/array_filter.hpp"
 #include "src/library/checks.hpp"
 #include "src/library/convfilt.h"
@@ -23,6 +22,7 @@
 #include "src/mask/make.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/text.hpp"
+#include "src/recipe/recipe.hpp"
 
 using namespace convfilt;
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "src/auto/choice.hpp"
-#include "src/base/errors.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/library/checks.hpp"

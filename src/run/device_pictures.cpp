@@ -7,7 +7,7 @@
 #include "kernels/backend/device_errors.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
-#include "src/filter/resident.hpp"
+#include "src/filter/device.hpp"
 #include "src/picture/codecs/jpeg/stream.hpp"
 
 namespace convfilt {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "src/auto/profile.hpp"
-#include "src/auto/shipped_profiles.hpp"
+#include "src/auto/profile_store.hpp"
 
 namespace convfilt::test {
 

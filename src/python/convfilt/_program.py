@@ -47,10 +47,14 @@ def _message(stderr: str, code: int) -> str:
     return "the program convfilt " + (f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}")
 
 
+def _ran(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                          encoding="utf-8", errors="replace", env={"COLUMNS": "100", **os.environ})
+
+
 def _called(words: list[str]) -> str:
     """What the program prints. Raises the exception for its error."""
-    done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                          encoding="utf-8", errors="replace", env={"COLUMNS": "100", **os.environ})
+    done = _ran(words)
     if done.returncode != 0:
         raise (ValueError if done.returncode == _USAGE else OSError)(_message(done.stderr, done.returncode))
     return done.stdout
@@ -270,8 +274,7 @@ def try_kernel(kernel: str | os.PathLike[str], *, block: Sides | None = None, ou
 
 def _judged(words: list[str], source: str, folder: str = "") -> Verdict:
     """The program's verdict; `folder` is left out of its words."""
-    done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, encoding="utf-8",
-                          errors="replace")
+    done = _ran(words)
     printed = done.stdout.replace(folder, "") if folder else done.stdout
     report = json.loads(printed) if printed.startswith("{") else {}
     if done.returncode == _USAGE:

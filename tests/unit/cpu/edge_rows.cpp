@@ -2,12 +2,15 @@
 #include "kernels/cpu/edge_rows.hpp"
 
 #include <doctest/doctest.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "kernels/cpu/vector_targets.hpp"
 #include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
 
@@ -79,7 +82,7 @@ TEST_CASE("luma of every colour") {
       pixels[std::size_t(i) * 3 + 1] = std::uint8_t(i >> 8);
       pixels[std::size_t(i) * 3 + 2] = std::uint8_t(red);
     }
-    weighted_row(pixels.data(), kLumaShares, kLumaWhole, kColours, luma.data());
+    edge_loops().weigh_bytes(pixels.data(), kLumaShares, kLumaWhole, kColours, luma.data());
     for (std::size_t i = 0; i < luma.size(); ++i)
       all = all && luma[i] == float(luma_of(pixels.data() + i * 3));
   }
@@ -90,7 +93,7 @@ TEST_CASE("luma of floats") {
   constexpr std::size_t kPixels = 61;
   const std::vector<float> pixels = random_rows(1, int(kPixels) * 3)[0];
   std::vector<float> luma(kPixels + 1, -7);
-  weighted_row(pixels.data(), kLuma, int(kPixels), luma.data());
+  edge_loops().weigh_floats(pixels.data(), kLuma, int(kPixels), luma.data());
   for (std::size_t i = 0; i < kPixels; ++i) CHECK(luma[i] == float(luma_of(pixels.data() + i * 3)));
   CHECK(luma.back() == -7);
 }
@@ -100,10 +103,10 @@ TEST_CASE("answers") {
     std::vector<double> answers(std::size_t(n) + 1, -7);
     std::vector<float> from(std::size_t(n) + 1, -7);
     std::vector<std::uint8_t> bytes(std::size_t(n) + 1, 77);
-    answer_row(join, responses, n, answers.data());
+    edge_loops().answers(join, responses, n, answers.data());
     const float least = 30;
-    answer_row_from(least, join, responses, n, from.data());
-    answer_bytes_row(join, responses, nullptr, n, bytes.data());
+    edge_loops().answers_from(least, join, responses, n, from.data());
+    edge_loops().answer_bytes(join, responses, nullptr, n, bytes.data());
     for (int x = 0; x < n; ++x) {
       const std::size_t i = std::size_t(x);
       const double right = joined(join, responses, x);
@@ -113,7 +116,7 @@ TEST_CASE("answers") {
     }
     for (const double threshold : {0.0, 40.0, joined(join, responses, n / 2)}) {
       if (threshold < 0) continue;
-      answer_bytes_row(join, responses, &threshold, n, bytes.data());
+      edge_loops().answer_bytes(join, responses, &threshold, n, bytes.data());
       for (int x = 0; x < n; ++x)
         CHECK(bytes[std::size_t(x)] == (joined(join, responses, x) >= threshold ? 255 : 0));
     }
@@ -135,8 +138,8 @@ TEST_CASE("thin rows leave what single precision cannot tell") {
   const ResponseRow across{rows[3].data(), 1.5, 0}, down{rows[4].data(), 1.5, 0};
   std::vector<float> thin(kColumns, -7);
   std::vector<int> unsure;
-  thin_row({rows[0].data(), rows[1].data(), rows[2].data(), across, down}, 20, kColumns,
-           thin.data(), unsure);
+  edge_loops().thin({rows[0].data(), rows[1].data(), rows[2].data(), across, down}, 20, kColumns,
+                    thin.data(), unsure);
   CHECK(std::ranges::count(unsure, 0) == 1);
   CHECK(std::ranges::count(unsure, kColumns - 1) == 1);
   int stay = 0;
@@ -167,7 +170,55 @@ TEST_CASE("marks") {
   std::vector<float> answers;
   for (int x = 0; x < 50; ++x) answers.push_back(float(x));
   std::vector<std::uint8_t> marks(51, 9);
-  mark_row(answers.data(), 10, 30, 64, 128, 50, marks.data());
+  edge_loops().mark(answers.data(), 10, 30, 64, 128, 50, marks.data());
   for (int x = 0; x < 50; ++x) CHECK(marks[std::size_t(x)] == (x >= 30 ? 128 : x >= 10 ? 64 : 0));
   CHECK(marks[50] == 9);
+}
+
+TEST_CASE("responses to masks of whole weights, by every instruction set that this machine has") {
+  const std::vector<Mask> masks = {make_mask("a", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}),
+                                   make_mask("b", 3, 3, {3, -7, 5, 0, 0, 0, -4, 2, 6}),
+                                   make_mask("c", 3, 3, std::vector<double>(9, 0))};
+  std::mt19937 engine(5);
+  constexpr int kMost = 150, kChannels = 3;
+  std::vector<std::vector<std::uint8_t>> rows(3, std::vector<std::uint8_t>(kMost + 200));
+  for (auto& row : rows)
+    for (std::uint8_t& sample : row) sample = std::uint8_t(engine());
+  const std::uint8_t* const under[] = {rows[0].data(), rows[1].data(), rows[2].data()};
+  const WholeTaps taps = whole_taps(masks, kChannels);
+  REQUIRE(taps.size() == masks.size());
+  const auto response = [&](const Mask& mask, int x) {
+    double sum = 0;
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 3; ++i) sum += mask.weight(i, j) * under[j][x + i * kChannels];
+    return sum;
+  };
+  int targets = 0;
+  for (const std::int64_t target :
+       {HWY_AVX3_DL, HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_SCALAR}) {
+    hwy::SetSupportedTargetsForTest(0);
+    if (!(hwy::SupportedTargets() & target) || !(HWY_TARGETS & target)) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    ++targets;
+    CAPTURE(std::string(hwy::TargetName(target)));
+    for (const int n : {1, 7, 31, 32, 63, 64, 65, kMost}) {
+      std::vector<std::uint8_t> length(std::size_t(n) + 1, 77), largest = length;
+      edge_loops().length(taps, under, n, length.data());
+      edge_loops().largest(taps, under, n, largest.data());
+      for (int x = 0; x < n; ++x) {
+        const double a = response(masks[0], x), b = response(masks[1], x);
+        CHECK(length[std::size_t(x)] == to_sample<std::uint8_t>(std::sqrt(a * a + b * b)));
+        CHECK(largest[std::size_t(x)] == to_sample<std::uint8_t>(std::max({a, b, 0.0})));
+      }
+      CHECK(length.back() == 77);
+      CHECK(largest.back() == 77);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+  CHECK(targets > 0);
+  CHECK(whole_taps({masks[0], make_mask("thin", 3, 1, {1, 2, 1})}, 1).empty());
+  CHECK(whole_taps({make_mask("half", 1, 1, {0.5})}, 1).empty());
+  CHECK(whole_taps({make_mask("large", 1, 1, {129})}, 1).empty());
 }

@@ -1,5 +1,5 @@
 /// Filtering where pictures lie on a device: the bytes are those that a convolver gives.
-#include "src/filter/resident.hpp"
+#include "src/filter/device.hpp"
 
 #include <doctest/doctest.h>
 

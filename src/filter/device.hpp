@@ -1,12 +1,22 @@
-/// Filters pictures that lie in the memory of a CUDA device.
+/// Filters by plans on a device that do all that a picture needs: of pictures in host memory, or of
+/// those that lie in the memory of a CUDA device.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "kernels/backend/device_queue.hpp"
 #include "src/filter/filter.hpp"
 
 namespace convfilt {
+
+/// Throws UsageError unless the choice is for a device, and for the same one as `first`.
+void require_device(const Choice& choice, const Choice& first);
+
+/// The filter's work on 8-bit pictures: by its plan for a device where all masks of the work are
+/// for one, and by the work itself elsewhere, as where the device lacks memory.
+std::unique_ptr<Work> by_device_plan(std::unique_ptr<Work> work, const Filter& filter,
+                                     const Place& place);
 
 /// Filters pictures of any shapes, and keeps the plans of the latest. The bytes are those that the
 /// filter gives on the CPU. Only one thread at a time may use it.

@@ -1,4 +1,4 @@
-#include "src/filter/device_work.hpp"
+#include "src/filter/device.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,28 +23,18 @@ class DeviceWork final : public Work {
   Needs needs(int rows) const override { return other_->needs(rows); }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<DeviceWorker>(*this);
+    return std::make_unique<FunctionWorker>([this](const auto& in, const auto& out) {
+      const auto make = [this] { return filter_->device_plan(this->in, place_, 0); };
+      try {
+        place_.convolver.run(filter_->text(), this->in, make, in, out);
+        for (const MaskWork* mask : other_->mask_works()) mask->note();
+      } catch (const DeviceMemoryError&) {
+        other_->make_worker()->push(in, out);
+      }
+    });
   }
 
  private:
-  class DeviceWorker final : public Worker {
-   public:
-    explicit DeviceWorker(const DeviceWork& work) : work_(work) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      const auto make = [&] { return work_.filter_->device_plan(work_.in, work_.place_, 0); };
-      try {
-        work_.place_.convolver.run(work_.filter_->text(), work_.in, make, in, out);
-        for (const MaskWork* mask : work_.other_->mask_works()) mask->note();
-      } catch (const DeviceMemoryError&) {
-        work_.other_->make_worker()->push(in, out);
-      }
-    }
-
-   private:
-    const DeviceWork& work_;
-  };
-
   std::unique_ptr<Work> other_;
   FilterPtr filter_;
   Place place_;
@@ -76,6 +66,42 @@ std::unique_ptr<Work> by_device_plan(std::unique_ptr<Work> work, const Filter& f
                                                                : std::move(work);
   }
   return std::make_unique<DeviceWork>(std::move(work), filter.shared_from_this(), place);
+}
+
+ResidentFilter::ResidentFilter(const ConvolverOptions& options, FilterPtr filter,
+                               DeviceQueue& queue, Machine machine)
+    : convolver_(options, std::move(machine)), filter_(std::move(filter)), queue_(queue) {}
+
+Shape ResidentFilter::result_of(const Shape& in) {
+  const auto found = std::ranges::find(prepared_, in, &Prepared::shape);
+  return found != prepared_.end() ? found->result : begin(*filter_, in, convolver_)->out;
+}
+
+ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
+  const auto found = std::ranges::find(prepared_, shape, &Prepared::shape);
+  if (found != prepared_.end()) {
+    std::rotate(found, found + 1, prepared_.end());
+    return prepared_.back();
+  }
+  if (prepared_.size() == filter_->most_resident()) {
+    // A plan must outlive the work that it has queued.
+    queue_.synchronize();
+    prepared_.erase(prepared_.begin());
+  }
+  prepared_.push_back({shape, result_of(shape), filter_->resident(shape, convolver_)});
+  return prepared_.back();
+}
+
+const Strategy& ResidentFilter::run(PictureView<const std::byte> in, Depth depth,
+                                    PictureView<std::byte> out) {
+  const ResidentPlan& made = prepared_for({in.width, in.height, in.channels, depth}).made;
+  made.plan->run_resident(in, out, queue_.stream());
+  return *made.choice.strategy;
+}
+
+void ResidentFilter::release() {
+  queue_.synchronize();
+  prepared_.clear();
 }
 
 }  // namespace convfilt

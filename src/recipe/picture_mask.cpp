@@ -1,13 +1,11 @@
-#include "src/filter/picture_mask.hpp"
+#include "src/recipe/picture_mask.hpp"
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <utility>
 #include <vector>
 
-#include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
 #include "src/mask/file.hpp"

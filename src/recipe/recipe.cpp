@@ -1,4 +1,4 @@
-#include "src/filter/recipe.hpp"
+#include "src/recipe/recipe.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/chain.hpp"
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 namespace convfilt {
 namespace {
@@ -110,18 +110,6 @@ FilterPtr filter_of(const WordPlaces& step, const Values& given, const Words& fo
   return filter;
 }
 
-/// Where a message names a word; npos: nowhere.
-std::size_t named_at(const std::string& message, const std::string& word) {
-  const auto belongs = [&](std::size_t at) {
-    return at < message.size() && (std::isalnum(static_cast<unsigned char>(message[at])) ||
-                                   message[at] == '-' || message[at] == '_');
-  };
-  std::size_t at = message.find(word);
-  while (at != message.npos && (belongs(at - 1) || belongs(at + word.size())))
-    at = message.find(word, at + 1);
-  return at;
-}
-
 /// The word of a step that a message names first; the step's first where it names none.
 std::string_view place_of(const std::string& message, const WordPlaces& step) {
   std::size_t least = message.npos;
@@ -136,6 +124,17 @@ std::string_view place_of(const std::string& message, const WordPlaces& step) {
 }
 
 }  // namespace
+
+std::size_t named_at(const std::string& message, const std::string& word) {
+  const auto belongs = [&](std::size_t at) {
+    return at < message.size() && (std::isalnum(static_cast<unsigned char>(message[at])) ||
+                                   message[at] == '-' || message[at] == '_');
+  };
+  std::size_t at = message.find(word);
+  while (at != message.npos && (belongs(at - 1) || belongs(at + word.size())))
+    at = message.find(word, at + 1);
+  return at;
+}
 
 Recipe read_recipe(const std::string& word, const Values& given, const Words& for_all) {
   const std::size_t first = word.find_first_not_of(" \t\n");

@@ -1,4 +1,4 @@
-#include "src/filter/table.hpp"
+#include "src/recipe/table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 #include "src/base/suggest.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mask.hpp"
-#include "src/filter/picture_mask.hpp"
 #include "src/filter/sharpen.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/shapes.hpp"
+#include "src/recipe/picture_mask.hpp"
 
 namespace convfilt {
 namespace {
@@ -324,74 +324,55 @@ bool flag_in(const std::string& name, const std::string& word) {
   return word == "true";
 }
 
-/// Words of one filter, taken apart.
-class FilterWords {
- public:
-  FilterWords(const FilterLine& line, const Words& words) : line_(line) {
-    for (auto word = words.begin(); word != words.end(); ++word) {
-      if (word->size() < 2 || !word->starts_with('-')) {
-        arguments_.push_back(*word);
-        continue;
-      }
-      const std::size_t sign = word->find('=');
-      const std::string name = word->substr(0, sign);
-      if (!line.has(name)) throw unknown(name);
-      require(!given_.contains(name), name + " is given twice; give it once");
-      if (sign != word->npos) {
-        require(sign + 1 < word->size() || !is_flag(name),
-                in_quotes(*word) + ": " + name + " takes no value; write it alone");
-        given_[name] = word->substr(sign + 1);
-      } else if (is_flag(name)) {
-        given_[name] = "true";
-      } else {
-        require(word + 1 != words.end() && !line.has(word[1].substr(0, word[1].find('='))),
-                name + ": its value is missing" + help());
-        given_[name] = *++word;
-      }
+/// The names of options that the filter has.
+Words options_of(const FilterLine& line) {
+  Words names;
+  for (const FilterOption& option : line.options)
+    if (!option.is_argument()) names.push_back(option.name);
+  names.insert(names.end(), {std::string(kFlip), std::string(kNormalize)});
+  return names;
+}
+
+/// What a filter's words give its options and arguments.
+Values values_of(const FilterLine& line, const Words& words) {
+  const std::string help =
+      "; convfilt " + std::string(line.help.name) + " --help shows what it takes";
+  Values given;
+  Words arguments;
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (word->size() < 2 || !word->starts_with('-')) {
+      arguments.push_back(*word);
+      continue;
     }
-    take_arguments();
-    for (const auto& [name, value] : given_)
-      require(!value.empty(), name + " is empty; give it a value, or leave it out");
-  }
-
-  const Values& given() const { return given_; }
-
- private:
-  bool is_flag(const std::string& name) const {
-    const auto option = std::ranges::find(line_.options, name, &FilterOption::name);
-    return option == line_.options.end() || option->is_flag();
-  }
-
-  std::string help() const {
-    return "; convfilt " + std::string(line_.help.name) + " --help shows what it takes";
-  }
-
-  UsageError unknown(const std::string& name) const {
-    Words known = words_of(line_.options);
-    std::erase_if(known, [](const std::string& each) { return !each.starts_with("-"); });
-    known.insert(known.end(), {std::string(kFlip), std::string(kNormalize)});
-    const std::string near = nearest(name, known);
-    return UsageError("unknown option " + in_quotes(name) +
-                      (near.empty()
-                           ? "; convfilt " + std::string(line_.help.name) + " --help lists them"
-                           : "; did you mean '" + near + "'?"));
-  }
-
-  void take_arguments() {
-    auto next = arguments_.begin();
-    for (const FilterOption& option : line_.options) {
-      if (!option.is_argument()) continue;
-      require(next != arguments_.end(), option.name + " is missing" + help());
-      given_[option.name] = *next++;
+    const std::size_t sign = word->find('=');
+    const std::string name = word->substr(0, sign);
+    if (!line.has(name)) throw UsageError(unknown_option(name, options_of(line), line.help.name));
+    require(!given.contains(name), name + " is given twice; give it once");
+    const auto option = std::ranges::find(line.options, name, &FilterOption::name);
+    const bool is_flag = option == line.options.end() || option->is_flag();
+    if (sign != word->npos) {
+      require(sign + 1 < word->size() || !is_flag,
+              in_quotes(*word) + ": " + name + " takes no value; write it alone");
+      given[name] = word->substr(sign + 1);
+    } else if (is_flag) {
+      given[name] = "true";
+    } else {
+      require(word + 1 != words.end() && !line.has(word[1].substr(0, word[1].find('='))),
+              name + ": its value is missing" + help);
+      given[name] = *++word;
     }
-    require(next == arguments_.end(),
-            next == arguments_.end() ? "" : "unexpected argument " + in_quotes(*next) + help());
   }
-
-  const FilterLine& line_;
-  Words arguments_;
-  Values given_;
-};
+  auto next = arguments.begin();
+  for (const FilterOption& option : line.options) {
+    if (!option.is_argument()) continue;
+    require(next != arguments.end(), option.name + " is missing" + help);
+    given[option.name] = *next++;
+  }
+  if (next != arguments.end()) throw UsageError("unexpected argument " + in_quotes(*next) + help);
+  for (const auto& [name, value] : given)
+    require(!value.empty(), name + " is empty; give it a value, or leave it out");
+  return given;
+}
 
 }  // namespace
 
@@ -421,7 +402,7 @@ bool FilterLine::has(std::string_view option) const {
 
 FilterPtr FilterLine::make_of(const Words& words, const Values& given, FilterValues* read) const {
   FilterValues values;
-  Values all = FilterWords(*this, words).given();
+  Values all = values_of(*this, words);
   for (const FilterOption& option : options) {
     option.set_default(values);
     if (const auto found = all.find(option.name); found != all.end())
@@ -437,6 +418,13 @@ FilterPtr FilterLine::make_of(const Words& words, const Values& given, FilterVal
   check_clashes(clashes, all);
   if (read) *read = values;
   return make(values);
+}
+
+std::string unknown_option(const std::string& word, const Words& known, std::string_view command) {
+  const std::string near = nearest(word, known);
+  return "unknown option " + in_quotes(word) +
+         (near.empty() ? "; convfilt " + std::string(command) + " --help lists them"
+                       : "; did you mean '" + near + "'?");
 }
 
 const FilterLine* find_filter(std::string_view name) {

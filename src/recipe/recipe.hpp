@@ -25,4 +25,8 @@ struct Recipe {
 /// IoError where its file or that of a mask cannot be read.
 Recipe read_recipe(const std::string& word, const Values& given, const Words& for_all = {});
 
+/// Where a message names a word, such as an option, and not as a part of a longer one; npos:
+/// nowhere.
+std::size_t named_at(const std::string& message, const std::string& word);
+
 }  // namespace convfilt
