@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -15,7 +14,7 @@
 #include "src/lab/compare/quartiles.hpp"
 #include "src/lab/try/gpu_program.hpp"
 #include "src/lab/try/launch_check.hpp"
-#include "src/lab/try/pixels.hpp"
+#include "src/lab/try/oracle.hpp"
 #include "src/mask/random.hpp"
 
 namespace convfilt {
@@ -24,7 +23,6 @@ namespace {
 constexpr int kWide = 300;    ///< columns of a picture, more than a byte counts
 constexpr int kLong = 32771;  ///< samples of a line, more than 16 bits count
 
-/// Sides of an output.
 struct Size {
   int width = 1, height = 1, depth = 1;
 };
@@ -1073,17 +1071,18 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
     add_remarks(verdict.block->counts, verdict.remarks);
     if (is_textbooks(verdict.task)) verdict.textbook = count_textbook(verdict.masks.front());
   }
+  const auto remark_no_gpu = [&](const std::string& why) {
+    add_once(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + why});
+  };
   if (gpu && goes_on) try {
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.task, wish, verdict.host.is_right(),
                                  verdict.remarks);
     } catch (const CompilerError& error) {
       if (gpu->is_asked) throw NoVerdictError(error.what());
-      add_once(verdict.remarks,
-               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      remark_no_gpu(error.what());
     } catch (const DeviceError& error) {
       if (gpu->is_asked) throw;
-      add_once(verdict.remarks,
-               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      remark_no_gpu(error.what());
     }
   return verdict;
 }

@@ -1,4 +1,4 @@
-#include "src/lab/try/pixels.hpp"
+#include "src/lab/try/oracle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -139,44 +139,35 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
   return all;
 }
 
-/// How many outputs the first block has written last, and how far they reach.
-struct Written {
-  std::int64_t count = 0;
-  BlockSides reach{{0, 0}, 0};
-};
-
-Written by_first_block(const Oracle& oracle, const TrialRun& run) {
-  Written written;
-  oracle.all_of([&](const Cell& cell) {
-    if (run.is_set.empty() || run.is_set[std::size_t(oracle.place_of(cell))] != 2) return true;
-    ++written.count;
-    written.reach.width = std::max(written.reach.width, std::int64_t{cell.x} + 1);
-    written.reach.height = std::max(written.reach.height, std::int64_t{cell.y} + 1);
-    written.reach.depth = std::max(written.reach.depth, std::int64_t{cell.z} + 1);
-    return true;
-  });
-  return written;
-}
-
 /// Compares what the first block wrote with what the launch says; nothing where that is as much.
 std::string against_launch(const Oracle& oracle, const TrialRun& run, const LaunchSize& launch,
                            bool is_more) {
   const Trial& trial = oracle.trial();
   const BlockSides& said = launch.outputs;
-  const Written is = by_first_block(oracle, run);
-  if (is.count == 0 || launch.clears_out) return "";
-  const auto differs = [&](std::int64_t reach, std::int64_t each, int side) {
-    return is_more ? reach > each : reach < std::min<std::int64_t>(each, side);
+  // How many outputs the first block has written last, and how far they reach.
+  std::int64_t count = 0;
+  BlockSides reach{{0, 0}, 0};
+  oracle.all_of([&](const Cell& cell) {
+    if (run.is_set.empty() || run.is_set[std::size_t(oracle.place_of(cell))] != 2) return true;
+    ++count;
+    reach.width = std::max(reach.width, std::int64_t{cell.x} + 1);
+    reach.height = std::max(reach.height, std::int64_t{cell.y} + 1);
+    reach.depth = std::max(reach.depth, std::int64_t{cell.z} + 1);
+    return true;
+  });
+  if (count == 0 || launch.clears_out) return "";
+  const auto differs = [&](std::int64_t is, std::int64_t each, int side) {
+    return is_more ? is > each : is < std::min<std::int64_t>(each, side);
   };
   const bool is_row = said.height == 0 && trial.height > 1;
-  if (is_row ? !differs(is.count, said.width * trial.channels, int(trial.outputs()))
-             : !differs(is.reach.width, said.width, trial.out_width()) &&
-                   !differs(is.reach.height, std::max<std::int64_t>(said.height, 1),
+  if (is_row ? !differs(count, said.width * trial.channels, int(trial.outputs()))
+             : !differs(reach.width, said.width, trial.out_width()) &&
+                   !differs(reach.height, std::max<std::int64_t>(said.height, 1),
                             trial.out_height()) &&
-                   !differs(is.reach.depth, said.depth, trial.out_depth()))
+                   !differs(reach.depth, said.depth, trial.out_depth()))
     return "";
   const BlockSides wrote =
-      is_row || trial.height == 1 ? BlockSides{{is.count / trial.channels, 0}} : is.reach;
+      is_row || trial.height == 1 ? BlockSides{{count / trial.channels, 0}} : reach;
   return "a block writes " + to_string(wrote) + " outputs, and the launch " +
          (launch.line > 0 ? "promises " : "counts on ") + to_string(said) + " of each";
 }

@@ -38,13 +38,11 @@ std::string fresh_word() {
 constexpr double kSeconds = 60;  ///< of waiting, where others use the processors, too
 constexpr std::size_t kMemory = std::size_t{3} << 30;  ///< much of which is but reserved
 
-/// Describes what a kernel did to get a signal.
 std::string why_of(int signal) {
   return signal == SIGSYS ? "it starts another process or thread, or signals one"
                           : ::strsignal(signal);
 }
 
-/// Limits of a kernel's run.
 ProcessLimits limits_of_run() {
   return {.seconds = kSeconds,
           .processor_seconds = LessonProgram::kProcessorSeconds,

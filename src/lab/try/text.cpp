@@ -9,7 +9,6 @@
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/explain/count_reads.hpp"
-#include "src/lab/try/oracle.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,7 +1,6 @@
 /// The textbook's strategies, beside which a student's kernel is counted and timed.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +24,6 @@ struct TimeRow {
   double ms = 0;      ///< the median
   double copies = 0;  ///< of the picture's bytes on the device, that take as long
 };
-
-/// One channel of floats, ghost cells 0, with as many outputs as samples.
-Problem lesson_problem(const Mask& mask, int width, int height);
 
 /// basic, tiled-in, tiled-out as it is and with one output a thread, and cached, as the emulator
 /// counts a block of each. Those that refuse the mask are left out.

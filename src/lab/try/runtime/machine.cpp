@@ -6,7 +6,6 @@
 #include <array>
 #include <csignal>
 #include <limits>
-#include <memory>
 #include <stdexcept>
 #include <tuple>
 
@@ -72,7 +71,6 @@ struct Cell {
   Use read, written, added;  ///< added: by an atomic operation
 };
 
-/// State of an output.
 struct Output {
   bool is_set = false;
   int writer = -1;  ///< a thread
@@ -627,7 +625,6 @@ void yield(Fiber::State state, std::uintptr_t code) {
   swapcontext(&fiber.context, &m.scheduler);
 }
 
-/// Lets the current thread wait for its warp.
 void wait_for_warp(std::uintptr_t code, bool orders_memory) {
   machine->fibers[std::size_t(machine->current)].orders_memory = orders_memory;
   yield(Fiber::State::in_warp, code);
@@ -726,14 +723,12 @@ struct Registers {
   std::uintptr_t code = 0, stack = 0;
 };
 
-/// Whether the current thread has left its stack.
 bool has_left_stack(const Machine& m, std::uintptr_t stack) {
   if (m.current < 0 || stack == 0) return false;
   const char* const begin = m.stack_of(std::size_t(m.current));
   return !lies_between(stack, begin, begin + kStack);
 }
 
-/// Ends the run.
 void stop(int signal, std::uintptr_t address, const Registers& registers) {
   Machine* const m = machine;
   machine = nullptr;
