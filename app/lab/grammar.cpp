@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <memory>
 
@@ -266,13 +265,11 @@ void declare(Binder& binder, ExplainCommand& command) {
   binder.option("--picture", "FILE", command.picture,
                 "Draw it to an .svg or a .png, with what threads load and compute");
   const auto read_at = [&](const std::string& word) {
-    OutputAt& at = command.at.emplace();
-    const char* const end = word.data() + word.size();
-    const auto [comma, error] = std::from_chars(word.data(), end, at.x);
-    const bool has_comma = error == std::errc() && comma != end && *comma == ',';
-    const auto [stop, wrong] = std::from_chars(has_comma ? comma + 1 : end, end, at.y);
-    require(wrong == std::errc() && stop == end,
-            "--at: " + in_quotes(word) + " is no place; write X,Y, e.g. 100,60");
+    const std::size_t comma = word.find(',');
+    const auto x = number_of_word<int>(word.substr(0, comma)),
+               y = number_of_word<int>(comma == word.npos ? "" : word.substr(comma + 1));
+    require(x && y, "--at: " + in_quotes(word) + " is no place; write X,Y, e.g. 100,60");
+    command.at = {*x, *y};
   };
   binder.option("--at", "X,Y", read_at,
                 "Draw the block that computes output X,Y, from 0 (default: one in the middle)");
