@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 
 #include "src/auto/choice.hpp"
-#include "src/base/errors.hpp"
 #include "src/lab/compare/oracle.hpp"
 
 namespace convfilt {
@@ -70,10 +68,8 @@ Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
     reference.first = top + reference.offset;
   }
   if (!strategy.refusal(band).empty()) return {};
-  PlanOptions how;
-  how.threads = setup_.options.threads;
   reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
-  strategy.prepare(band, DeviceKind::cpu, how)
+  strategy.prepare(band, DeviceKind::cpu, {.threads = setup_.options.threads})
       ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
   return reference;
 }

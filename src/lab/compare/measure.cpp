@@ -30,15 +30,10 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
 /// and no strategy.
 Choice choice_of_auto(Problem problem, const CompareOptions& options, const Machine& machine) {
   problem.contrast = 1;
-  Request request;
-  request.device = options.device;
-  request.threads = options.threads;
   try {
-    return choose(problem, 1, request, machine);
+    return choose(problem, 1, {.device = options.device, .threads = options.threads}, machine);
   } catch (const UsageError& error) {
-    Choice none;
-    none.why = error.what();
-    return none;
+    return {.why = error.what()};
   }
 }
 
@@ -67,8 +62,8 @@ std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t byte
                                   DeviceLimits& limits) {
   std::vector<DeviceFacts> facts;
   for (const Row& row : rows) {
-    const auto known = [&](const DeviceFacts& f) { return f.location == row.location; };
-    if (!row.refusal.empty() || std::any_of(facts.begin(), facts.end(), known)) continue;
+    const bool is_known = std::ranges::count(facts, row.location, &DeviceFacts::location) > 0;
+    if (!row.refusal.empty() || is_known) continue;
     DeviceFacts fact{row.location, limits.peak(row.location)};
     if (row.location.kind != DeviceKind::emulator) {
       fact.copy_ms = limits.copy_ms(row.location, bytes);
@@ -97,9 +92,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   std::vector<Contender> contenders, emulated;
   for (Contender contender : options.contenders) {
     if (!contender.strategy) contender.strategy = choice.strategy;
-    if (!contender.strategy ||
-        std::find(contenders.begin(), contenders.end(), contender) != contenders.end())
-      continue;
+    if (!contender.strategy || std::ranges::count(contenders, contender) > 0) continue;
     contenders.push_back(contender);
     const std::vector<Location> there = locations_for(*contender.strategy, wanted, machine);
     if (there.front().kind == DeviceKind::emulator) emulated.push_back(contender);
