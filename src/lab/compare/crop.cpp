@@ -1,10 +1,7 @@
-#include "src/lab/compare/crop.hpp"
+#include "src/lab/compare/measure.hpp"
 
 #include <algorithm>
 #include <cstring>
-
-#include "src/auto/choice.hpp"
-#include "src/lab/compare/oracle.hpp"
 
 namespace convfilt {
 namespace {

@@ -33,7 +33,7 @@ Choice choice_of_auto(Problem problem, const CompareOptions& options, const Mach
   try {
     return choose(problem, 1, {.device = options.device, .threads = options.threads}, machine);
   } catch (const UsageError& error) {
-    return {.why = error.what()};
+    return {nullptr, DeviceKind::cpu, 0, error.what(), ""};
   }
 }
 

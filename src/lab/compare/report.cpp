@@ -435,8 +435,7 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
     if (seen.additions) accesses.emplace_back("atomic additions");
     text += style.note(
         "reads, writes, additions, ghost cells, sectors of 32 bytes: counted in the emulator, per "
-        "sample of the result; reuse: "
-        "taps in the image over " +
+        "sample of the result; reuse: taps in the image over " +
         listed(accesses) + (seen.library ? ", blank where a library does the work" : ""));
   }
   if (seen.counted || seen.pieces)

@@ -1,4 +1,4 @@
-#include "src/lab/try/textbook.hpp"
+#include "src/lab/try/judge.hpp"
 
 #include "kernels/backend/devices.hpp"
 #include "src/auto/machine.hpp"

@@ -247,8 +247,8 @@ struct Machine {
   std::map<const Cell*, ReadForUpdate> reads_for_update;
   std::map<std::int64_t, SharedRewrite> shared_rewrites;  ///< by word
 
-  Access last;                   ///< that was seen
-  std::uintptr_t last_code = 0;  ///< that was seen, of an access or behind a branch
+  std::uintptr_t last_address = 0;  ///< of an access that was seen
+  std::uintptr_t last_code = 0;     ///< that was seen, of an access or behind a branch
 
   Result result;
   std::map<std::tuple<Fault, std::uintptr_t>, std::size_t> known;
@@ -764,7 +764,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   Machine* const m = machine;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   // The processor does not say which address it was that no program can have.
-  if (m && signal == SIGSEGV && info->si_code == SI_KERNEL) address = m->last.address;
+  if (m && signal == SIGSEGV && info->si_code == SI_KERNEL) address = m->last_address;
   if (m && signal == SIGSEGV && m->mapped_pages < kMostPages)
     for (const Guarded* picture : {&m->in, &m->out, &m->mask})
       if (picture->has_around(address)) {
@@ -925,7 +925,7 @@ void access(const void* address, std::size_t bytes, bool writes, const void* ret
   if (machine == nullptr) return;
   const auto at = reinterpret_cast<std::uintptr_t>(address),
              code = reinterpret_cast<std::uintptr_t>(return_address);
-  machine->last = {at, bytes, writes};
+  machine->last_address = at;
   machine->last_code = code;
   settle_rewritten();
   for (std::size_t i = 0; i < bytes; i += 4)
