@@ -524,7 +524,7 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
         {"{why}", why}})
     if (const std::size_t at = text.find(word); at != text.npos)
       text.replace(at, word.size(), value);
-  return with_place({finding.fault, finding.place.line, text, finding}, trial);
+  return with_place({finding.fault, finding.place.line, text, false, finding}, trial);
 }
 
 /// The sentence about a run that did not come to its end.

@@ -192,12 +192,6 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const auto written = [&](const Cell& cell) {
     return is_written(run, std::size_t(oracle.place_of(cell)));
   };
-  const auto cause = [](const char* kind, const std::string& text, bool is_cause = true,
-                        int line = 0) {
-    LessonSentence sentence{kind, line, text};
-    sentence.is_cause = is_cause;
-    return sentence;
-  };
   std::vector<Cell> wrong;
   std::size_t unwritten = 0;
   oracle.all_of([&](const Cell& cell) {
@@ -210,8 +204,8 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   if (wrong.empty()) {
     const std::string more = against_launch(oracle, run, launch, true);
     if (more.empty()) return {};
-    return cause("outputs", more + ": blocks beyond the picture are launched in vain",
-                 launch.line > 0, launch.line);
+    return {"outputs", launch.line, more + ": blocks beyond the picture are launched in vain",
+            launch.line > 0};
   }
   const std::size_t all = trial.outputs();
   const Cell first = wrong.front();
@@ -236,14 +230,17 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
     const bool is_grid = launch.outputs.height > 0 && unwritten < all;
     if (is_grid && grid.width != grid.height && every(is_beyond) &&
         oracle.all_of([&](const Cell& cell) { return !is_beyond(cell) || !written(cell); }))
-      return cause("block_index", how_many +
-                                      " are never written, and those are written that would be if "
-                                      "blockIdx.x and blockIdx.y were swapped");
+      return {"block_index", 0,
+              how_many +
+                  " are never written, and those are written that would be if blockIdx.x and "
+                  "blockIdx.y were swapped",
+              true};
     if (is_grid && every(is_between))
-      return cause("block_index", how_many + " are never written: blocks lie " +
-                                      to_string(threads) + " outputs apart, and compute " +
-                                      to_string(launch.outputs) +
-                                      ", which blockIdx must be multiplied by");
+      return {"block_index", 0,
+              how_many + " are never written: blocks lie " + to_string(threads) +
+                  " outputs apart, and compute " + to_string(launch.outputs) +
+                  ", which blockIdx must be multiplied by",
+              true};
     const std::string fewer = against_launch(oracle, run, launch, false);
     return {"unwritten", 0,
             how_many + " are never written, the first at " + pixel(trial, first) +
@@ -294,8 +291,8 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
     if (explains(one.variant)) {
       const bool counts = std::string_view(one.kind) == "ghost_cells" && !one.variant.replicates;
       const bool is_cause = all > kFew && one.variant.low[0] >= 0 && one.variant.low[1] >= 0;
-      return cause(one.kind, counts ? how_many + " are wrong, since " + one.text : one.text,
-                   is_cause);
+      return {one.kind, 0, counts ? how_many + " are wrong, since " + one.text : one.text,
+              is_cause};
     }
 
   const double expected = oracle.at(first), more = got(first) - expected,
@@ -315,11 +312,11 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
                oracle.allowed(0) + (oracle.allowed(0) + std::abs(should_be)) * 1e-4;
       })) {
     const bool is_mean = std::abs(times * double(mask.weights.size()) - 1) < 1e-3;
-    return cause("factor",
-                 "all outputs are " + with_format("%.4g", times) + " times what they should be" +
-                     (is_mean ? ": they are divided by the number of weights, which apply as they "
-                                "stand"
-                              : ""));
+    return {"factor", 0,
+            "all outputs are " + with_format("%.4g", times) + " times what they should be" +
+                (is_mean ? ": they are divided by the number of weights, which apply as they stand"
+                         : ""),
+            true};
   }
   if (trial.channels > 1 && every([](const Cell& cell) { return cell.channel > 0; }))
     return {"channels", 0,
