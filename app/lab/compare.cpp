@@ -81,11 +81,11 @@ std::vector<Mask> masks_of(const CompareCommand& command) {
 
 std::vector<Comparison> measure_all(const CompareCommand& command) {
   const std::vector<Mask> masks = masks_of(command);
-  DeviceLimits limits(command.compare.threads);
+  DeviceLimits limits(command.compare.request.threads);
   ProgressLine line(command.loudness != Loudness::quiet);
   std::vector<Comparison> comparisons;
   std::size_t number = 0, pictures = 1;
-  const Convolver convolver(command.convolver);
+  const Convolver convolver(command.compare);
   const auto add = [&](const Image& picture) {
     convolver.check_border_value(picture.depth());
     ++number;
@@ -96,14 +96,14 @@ std::vector<Comparison> measure_all(const CompareCommand& command) {
                                "mask " + std::to_string(k + 1) + " of " +
                                std::to_string(masks.size()) + ", " + mask_label(masks[k]) + ": ";
       const Problem problem =
-          convolver.problem_of(shape_of(picture), masks[k], command.convolver.border_value);
+          convolver.problem_of(shape_of(picture), masks[k], command.compare.border_value);
       comparisons.push_back(compare(problem, picture, command.compare, this_machine(), limits,
                                     [&](const std::string& what) { line.show(part + what); }));
     }
     line.clear();
   };
   if (!command.in.empty()) {
-    add(read_colours(command.in, command.read, "compared", command.compare.threads));
+    add(read_colours(command.in, command.read, "compared", command.compare.request.threads));
     return comparisons;
   }
   for (const Depth depth : command.depths) convolver.check_border_value(depth);

@@ -54,9 +54,6 @@ void complete(CompareCommand& command) {
           std::string("--plot: ") + kOnePicture);
   CompareOptions& compare = command.compare;
   if (compare.contenders.empty()) compare.contenders = all_contenders(this_machine());
-  compare.device = command.convolver.request.device;
-  compare.threads = command.convolver.request.threads;
-  compare.padded_pitch = command.convolver.padded_pitch;
   compare.reference_patience *= compare.row_patience.value_or(1);
 }
 
@@ -219,8 +216,8 @@ void declare(Binder& binder, CompareCommand& command) {
                 "picture takes longer, only a part of it is filtered. Computing the bytes that "
                 "results are compared with may take 4 S (default 4)");
   reading_options(binder, command.read);
-  border_options(binder, command.convolver);
-  device_options(binder, command.convolver);
+  border_options(binder, command.compare);
+  device_options(binder, command.compare);
 
   binder.group("Results", true);
   binder.option("--from", "FILE", command.from,

@@ -66,7 +66,7 @@ Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
   }
   if (!strategy.refusal(band).empty()) return {};
   reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
-  strategy.prepare(band, DeviceKind::cpu, {.threads = setup_.options.threads})
+  strategy.prepare(band, DeviceKind::cpu, {.threads = setup_.options.request.threads})
       ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
   return reference;
 }
@@ -81,7 +81,7 @@ const Crop::Reference& Crop::reference(std::string_view name, Family family) {
 Accuracy Crop::judge(const Image& result, Family family) {
   if (truth_.empty()) {
     check_ = places_to_check(problem_);
-    truth_ = true_results(problem_, in(), check_.places, setup_.options.threads);
+    truth_ = true_results(problem_, in(), check_.places, setup_.options.request.threads);
     unit_ = unit_of(problem_, in());
   }
   const Distance distance = distance_from(truth_, problem_, result.view(), check_.places, unit_);

@@ -28,10 +28,10 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
 
 /// The choice of `auto` for a picture of low contrast. Where it refuses, the choice has a reason
 /// and no strategy.
-Choice choice_of_auto(Problem problem, const CompareOptions& options, const Machine& machine) {
+Choice choice_of_auto(Problem problem, const Request& request, const Machine& machine) {
   problem.contrast = 1;
   try {
-    return choose(problem, 1, {.device = options.device, .threads = options.threads}, machine);
+    return choose(problem, 1, request, machine);
   } catch (const UsageError& error) {
     return {nullptr, DeviceKind::cpu, 0, error.what(), ""};
   }
@@ -81,11 +81,11 @@ std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t byte
 
 Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
                    const Machine& machine, DeviceLimits& limits, const Progress& progress) {
-  const Wanted wanted = wanted_device(options.device, machine);
+  const Wanted wanted = wanted_device(options.request.device, machine);
   Comparison comparison;
   comparison.problem = problem;
   comparison.sample_unit = unit_of(problem, picture.view());
-  const Choice choice = choice_of_auto(problem, options, machine);
+  const Choice choice = choice_of_auto(problem, options.request, machine);
   comparison.auto_choice = told(choice);
 
   Bench bench({problem, picture, options, machine, limits});

@@ -33,7 +33,7 @@ struct Setup {
   DeviceLimits& limits;
 
   /// Threads of the CPU that the options ask for.
-  int threads() const { return useful_threads(options.threads, machine); }
+  int threads() const { return useful_threads(options.request.threads, machine); }
 };
 
 /// Samples of the result.

@@ -169,7 +169,7 @@ class Trial {
     crop_ = &bench_.crop(size);
     plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind,
                                          {.device = location_.ordinal,
-                                          .threads = bench_.options.threads,
+                                          .threads = bench_.options.request.threads,
                                           .padded_pitch = bench_.options.padded_pitch,
                                           .tuning = contender_.tuning});
     result_ = crop_->blank_result();

@@ -134,13 +134,9 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   write_student(kernel, true, folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
-  const std::vector<std::string> how = {compiler,
-                                        "-std=c++20",
-                                        "-gdwarf-4",
-                                        "-O1",
-                                        "-I" + folder.string(),
-                                        "-I" + root.string(),
-                                        "-I" + fs::absolute(kernel_.path).parent_path().string()};
+  std::vector<std::string> how = {compiler, "-std=c++20", "-gdwarf-4", "-O1"};
+  for (const fs::path& searched : {folder, root, fs::absolute(kernel_.path).parent_path()})
+    how.push_back("-I" + searched.string());
   // A build folder has the words of CUDA as GCC keeps what it has read.
   const fs::path read_before = library.parent_path() / "lesson_words.hpp";
   std::error_code error;
