@@ -138,14 +138,6 @@ std::vector<Trial> launch_trials(const KernelFile& kernel, const Mask& mask,
   return trials;
 }
 
-/// Random weights; for lines in one row, and for volumes in as many planes as columns.
-Mask random_of(std::int64_t width, std::int64_t height, int dimensions) {
-  const auto rows = dimensions == 1 ? 1 : dimensions == 3 ? width * width : height;
-  Mask mask = random_mask(Weights::bits16, int(width), int(rows));
-  if (dimensions == 3) mask.anchor_y = int(width) / 2;
-  return mask;
-}
-
 std::string sides(std::int64_t width, std::int64_t height, std::int64_t depth = 1) {
   return to_string(BlockSides{{width, height}, depth});
 }
@@ -173,21 +165,18 @@ std::string text_of(const MaskRoom& room) {
                           : std::to_string(room.weights) + " weights";
 }
 
-/// Refuses a mask that somebody asks for and the kernel's array has no room for.
-void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& mask,
-                   const LessonTask& task) {
-  if (has_room(kernel, room, mask)) return;
-  throw UsageError("the mask of " + mask_sides(mask, task) + " is larger than " +
-                   kernel.constant_mask + " in " + quoted_name(kernel.path) +
-                   ", which has room for " + text_of(room));
-}
-
 /// The masks to try a kernel with, the likeliest first; one where there is no doubt.
 std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
                                 const LessonWish& wish) {
   const int dimensions = kernel.dimensions, usual = dimensions == 3 ? 3 : 5, most = 15;
   const LessonTask task{dimensions, kernel.has_channels ? 3 : 1};
-  const auto random = [&](int width, int height) { return random_of(width, height, dimensions); };
+  // For lines in one row, and for volumes in as many planes as columns.
+  const auto random = [&](int width, int height) {
+    const int rows = dimensions == 1 ? 1 : dimensions == 3 ? width * width : height;
+    Mask mask = random_mask(Weights::bits16, width, rows);
+    if (dimensions == 3) mask.anchor_y = width / 2;
+    return mask;
+  };
   const auto name = [&](const Mask& mask) { return mask_sides(mask, task); };
   const std::string array = kernel.constant_mask;
   if (wish.mask || wish.size) {
@@ -199,7 +188,9 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
       throw UsageError(
           "the kernel filters volumes, for which masks are random cubes: --mask-size 3x3 is 3x3x3");
     const Mask mask = wish.mask ? *wish.mask : random(int(width), int(height));
-    refuse_larger(kernel, room, mask, task);
+    if (!has_room(kernel, room, mask))
+      throw UsageError("the mask of " + name(mask) + " is larger than " + array + " in " +
+                       quoted_name(kernel.path) + ", which has room for " + text_of(room));
     return {{{mask}, "as asked for", name(mask), task}};
   }
   std::vector<Guess> guesses;
