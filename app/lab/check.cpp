@@ -1,4 +1,3 @@
-#include <unistd.h>
 
 #include <cmath>
 
@@ -8,7 +7,6 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
-#include "src/base/terminal.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/lab/check/check.hpp"
 #include "src/mask/file.hpp"

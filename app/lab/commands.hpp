@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/base/log.hpp"
@@ -34,7 +33,6 @@ struct CompareCommand : Command {
   std::vector<std::string> masks;    ///< as mask_named() takes them
   std::vector<Extent> random_sides;  ///< of random masks, of each kind of weights
   std::vector<Weights> weights = {Weights::bits16};
-  ConvolverOptions convolver;  ///< border, mode, pitch, threads and device
   CompareOptions compare;
   std::string json, csv, markdown;  ///< paths; "-" is standard output; empty = not wanted
   std::string plot;                 ///< a path; empty = not wanted

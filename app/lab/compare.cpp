@@ -24,28 +24,17 @@
 namespace convfilt {
 namespace {
 
-Problem problem_for(const CompareCommand& command, const Image& picture, Mask mask) {
-  const ConvolverOptions& convolver = command.convolver;
-  return {picture.width(),  picture.height(),       picture.channels(), picture.depth(),
-          convolver.border, convolver.border_value, std::move(mask),    convolver.mode};
-}
-
 struct Output {
   std::string option, path;
 };
 
-/// The places where results go; "-" is standard output.
-std::vector<Output> outputs_of(const CompareCommand& command) {
-  std::vector<Output> outputs;
-  for (const auto& [option, path] :
-       {Output{"--json", command.json}, Output{"--csv", command.csv},
-        Output{"--markdown", command.markdown}, Output{"--plot", command.plot}})
-    if (!path.empty()) outputs.push_back({option, path});
-  return outputs;
-}
-
 /// Throws where a result would replace what is read, or another result.
-void check_apart(const CompareCommand& command, const std::vector<Output>& outputs) {
+void check_apart(const CompareCommand& command) {
+  std::vector<Output> outputs = {{"--json", command.json},
+                                 {"--csv", command.csv},
+                                 {"--markdown", command.markdown},
+                                 {"--plot", command.plot}};
+  std::erase_if(outputs, [](const Output& output) { return output.path.empty(); });
   for (auto out = outputs.begin(); out != outputs.end(); ++out) {
     const std::string where = out->option + ": '" + printable_name(out->path) + "' is the file ";
     for (const auto& [name, in] : {Output{"IN", command.in}, Output{"--from", command.from}})
@@ -63,7 +52,7 @@ void check_outputs(const CompareCommand& command) {
   for (const std::string& path : {command.json, command.csv, command.markdown})
     if (!path.empty() && path != "-") check_writable(path);
   if (!command.plot.empty()) check_plot(command.plot);
-  check_apart(command, outputs_of(command));
+  check_apart(command);
 }
 
 void write_results(const CompareCommand& command, std::span<const Comparison> comparisons,
@@ -90,14 +79,13 @@ std::vector<Mask> masks_of(const CompareCommand& command) {
   return masks;
 }
 
-/// Measures one picture after the other under all masks.
 std::vector<Comparison> measure_all(const CompareCommand& command) {
   const std::vector<Mask> masks = masks_of(command);
-  DeviceLimits limits(command.compare.threads);
+  DeviceLimits limits(command.compare.request.threads);
   ProgressLine line(command.loudness != Loudness::quiet);
   std::vector<Comparison> comparisons;
   std::size_t number = 0, pictures = 1;
-  const Convolver convolver(command.convolver);
+  const Convolver convolver(command.compare);
   const auto add = [&](const Image& picture) {
     convolver.check_border_value(picture.depth());
     ++number;
@@ -107,14 +95,15 @@ std::vector<Comparison> measure_all(const CompareCommand& command) {
                                              : "") +
                                "mask " + std::to_string(k + 1) + " of " +
                                std::to_string(masks.size()) + ", " + mask_label(masks[k]) + ": ";
-      comparisons.push_back(compare(problem_for(command, picture, masks[k]), picture,
-                                    command.compare, this_machine(), limits,
+      const Problem problem =
+          convolver.problem_of(shape_of(picture), masks[k], command.compare.border_value);
+      comparisons.push_back(compare(problem, picture, command.compare, this_machine(), limits,
                                     [&](const std::string& what) { line.show(part + what); }));
     }
     line.clear();
   };
   if (!command.in.empty()) {
-    add(read_colours(command.in, command.read, "compared", command.compare.threads));
+    add(read_colours(command.in, command.read, "compared", command.compare.request.threads));
     return comparisons;
   }
   for (const Depth depth : command.depths) convolver.check_border_value(depth);

@@ -351,10 +351,7 @@ void ExplainCommand::run() {
   }
   const std::vector<std::string> differences = explanation.differences();
   // A picture of an explanation that contradicts itself would look as if it were right.
-  if (!picture.empty() && differences.empty()) {
-    const TilePicture drawn = tile_picture(explanation, at);
-    plot_to_file(picture, drawn.script, drawn.page);
-  }
+  if (!picture.empty() && differences.empty()) plot_to_file(picture, tile_picture(explanation, at));
   if (!json.empty()) write_result(json, to_json(explanation, CONVFILT_VERSION));
   if (json != "-") print_text(to_text(explanation));
   if (!differences.empty())

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <memory>
 
@@ -55,9 +54,6 @@ void complete(CompareCommand& command) {
           std::string("--plot: ") + kOnePicture);
   CompareOptions& compare = command.compare;
   if (compare.contenders.empty()) compare.contenders = all_contenders(this_machine());
-  compare.device = command.convolver.request.device;
-  compare.threads = command.convolver.request.threads;
-  compare.padded_pitch = command.convolver.padded_pitch;
   compare.reference_patience *= compare.row_patience.value_or(1);
 }
 
@@ -220,8 +216,8 @@ void declare(Binder& binder, CompareCommand& command) {
                 "picture takes longer, only a part of it is filtered. Computing the bytes that "
                 "results are compared with may take 4 S (default 4)");
   reading_options(binder, command.read);
-  border_options(binder, command.convolver);
-  device_options(binder, command.convolver);
+  border_options(binder, command.compare);
+  device_options(binder, command.compare);
 
   binder.group("Results", true);
   binder.option("--from", "FILE", command.from,
@@ -266,13 +262,11 @@ void declare(Binder& binder, ExplainCommand& command) {
   binder.option("--picture", "FILE", command.picture,
                 "Draw it to an .svg or a .png, with what threads load and compute");
   const auto read_at = [&](const std::string& word) {
-    OutputAt& at = command.at.emplace();
-    const char* const end = word.data() + word.size();
-    const auto [comma, error] = std::from_chars(word.data(), end, at.x);
-    const bool has_comma = error == std::errc() && comma != end && *comma == ',';
-    const auto [stop, wrong] = std::from_chars(has_comma ? comma + 1 : end, end, at.y);
-    require(wrong == std::errc() && stop == end,
-            "--at: " + in_quotes(word) + " is no place; write X,Y, e.g. 100,60");
+    const std::size_t comma = word.find(',');
+    const auto x = number_of_word<int>(word.substr(0, comma)),
+               y = number_of_word<int>(comma == word.npos ? "" : word.substr(comma + 1));
+    require(x && y, "--at: " + in_quotes(word) + " is no place; write X,Y, e.g. 100,60");
+    command.at = {*x, *y};
   };
   binder.option("--at", "X,Y", read_at,
                 "Draw the block that computes output X,Y, from 0 (default: one in the middle)");

@@ -1,6 +1,5 @@
 #include <chrono>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -73,11 +73,8 @@ std::string terminal(PlotFormat format, PlotSize size) {
 }
 
 /// gnuplot's SVG writes font ':Bold' as a family of that name, and viewers then take any letters.
-void make_bold(std::string& svg) {
-  constexpr std::string_view kFamily = "font-family=\":Bold\"";
-  constexpr std::string_view kBold = "font-family=\"sans-serif\" font-weight=\"bold\"";
-  for (std::size_t at = 0; (at = svg.find(kFamily, at)) != svg.npos; at += kBold.size())
-    svg.replace(at, kFamily.size(), kBold);
+std::string with_bold(const std::string& svg) {
+  return with_name(svg, "font-family=\":Bold\"", "font-family=\"sans-serif\" font-weight=\"bold\"");
 }
 
 }  // namespace
@@ -106,12 +103,12 @@ std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat for
     fail(
         "gnuplot's picture is cut short; see whether the temporary folder has room, or draw less, "
         "since a picture of more than 64 MiB is not taken");
-  if (format == PlotFormat::svg) make_bold(picture);
+  if (format == PlotFormat::svg) picture = with_bold(picture);
   return {picture.begin(), picture.end()};
 }
 
-void plot_to_file(const std::string& path, const std::string& script, PlotSize size) {
-  write_file(path, run_gnuplot(script, plot_format_of(path), size));
+void plot_to_file(const std::string& path, const Drawing& drawing) {
+  write_file(path, run_gnuplot(drawing.script, plot_format_of(path), drawing.size));
 }
 
 void check_plot(const std::string& path) {

@@ -18,6 +18,12 @@ struct PlotSize {
   int width = 900, height = 600;
 };
 
+/// A script for run_gnuplot(), and the size of what it draws.
+struct Drawing {
+  std::string script;
+  PlotSize size;
+};
+
 /// Draws the script's picture. The script has everything except the terminal, which is chosen here:
 /// UTF-8, plain text ("enhanced" is off), and lines and letters whose size suits both formats; the
 /// script finds it in the variable `letter`. The font ':Bold' is bold. Throws IoError with the
@@ -25,7 +31,7 @@ struct PlotSize {
 std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat format, PlotSize size);
 
 /// run_gnuplot() to a file, whole or not at all; the end of its name gives the format.
-void plot_to_file(const std::string& path, const std::string& script, PlotSize size);
+void plot_to_file(const std::string& path, const Drawing& drawing);
 
 /// Throws what plot_to_file() would throw for the file's name or place, or if gnuplot is missing.
 /// Call it before any work.

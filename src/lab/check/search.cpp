@@ -137,16 +137,13 @@ std::vector<Deviation> deviations(const Conventions& all, const std::vector<Conv
   });
   std::vector<Deviation> sums(of.size());
   for (std::size_t index = 0; index < parts.size(); ++index) {
-    Deviation& sum = sums[index % of.size()];
-    Deviation& part = parts[index];
-    part.samples += sum.samples;
-    part.different += sum.different;
-    part.far += sum.far;
-    part.mean += sum.mean;
-    const Deviation before = sum;
-    sum = part.largest > sum.largest ? part : before;
-    std::tie(sum.samples, sum.different, sum.far, sum.mean) =
-        std::tie(part.samples, part.different, part.far, part.mean);
+    const Deviation sum = sums[index % of.size()], &part = parts[index];
+    Deviation& both = sums[index % of.size()];
+    if (part.largest > sum.largest) both = part;
+    both.samples = sum.samples + part.samples;
+    both.different = sum.different + part.different;
+    both.far = sum.far + part.far;
+    both.mean = sum.mean + part.mean;
   }
   for (Deviation& sum : sums) sum.mean /= double(sum.samples);
   return sums;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/strategy.hpp"
+#include "src/filter/convolver.hpp"
 #include "src/lab/compare/contenders.hpp"
 #include "src/lab/compare/device_limits.hpp"
 #include "src/lab/compare/quartiles.hpp"
@@ -103,13 +104,11 @@ std::vector<const Row*> distinct_rows(
     std::span<const Comparison* const> comparisons,
     const std::function<double(const Row&)>& value = [](const Row&) { return 1; });
 
-struct CompareOptions {
+/// The convolver's strategy is not asked for; each contender has its own.
+struct CompareOptions : ConvolverOptions {
   std::vector<Contender> contenders;
-  std::string device = "auto";
-  int threads = 0;
   int repeats = 21;  ///< at most; as few as 3 where more would exceed the row's patience, and one
                      ///< on a GPU where one alone does
-  bool padded_pitch = true;
   std::optional<double> row_patience;  ///< seconds for a row's runs, by default 1 on a GPU and 0.1
                                        ///< elsewhere, where pieces of the picture are run if the
                                        ///< whole would take longer

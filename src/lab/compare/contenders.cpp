@@ -88,8 +88,7 @@ std::vector<Contender> parse_contenders(std::string_view list, const Machine& ma
   for (bool more = true; more;) {
     more = list.find(',') != list.npos;
     const Contender contender = parse_contender(take_word(list, ','), machine);
-    if (std::find(contenders.begin(), contenders.end(), contender) == contenders.end())
-      contenders.push_back(contender);
+    if (std::ranges::count(contenders, contender) == 0) contenders.push_back(contender);
   }
   return contenders;
 }

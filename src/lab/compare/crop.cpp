@@ -1,12 +1,7 @@
-#include "src/lab/compare/crop.hpp"
+#include "src/lab/compare/measure.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
-
-#include "src/auto/choice.hpp"
-#include "src/base/errors.hpp"
-#include "src/lab/compare/oracle.hpp"
 
 namespace convfilt {
 namespace {
@@ -70,10 +65,8 @@ Crop::Reference Crop::make_reference(const Strategy& strategy, Family family) {
     reference.first = top + reference.offset;
   }
   if (!strategy.refusal(band).empty()) return {};
-  PlanOptions how;
-  how.threads = setup_.options.threads;
   reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
-  strategy.prepare(band, DeviceKind::cpu, how)
+  strategy.prepare(band, DeviceKind::cpu, {.threads = setup_.options.request.threads})
       ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
   return reference;
 }
@@ -88,7 +81,7 @@ const Crop::Reference& Crop::reference(std::string_view name, Family family) {
 Accuracy Crop::judge(const Image& result, Family family) {
   if (truth_.empty()) {
     check_ = places_to_check(problem_);
-    truth_ = true_results(problem_, in(), check_.places, setup_.options.threads);
+    truth_ = true_results(problem_, in(), check_.places, setup_.options.request.threads);
     unit_ = unit_of(problem_, in());
   }
   const Distance distance = distance_from(truth_, problem_, result.view(), check_.places, unit_);

@@ -235,17 +235,6 @@ std::string csv_cell(const OrderedJson& value) {
   return quoted + "\"";
 }
 
-Comparison comparison_of(const OrderedJson& json) {
-  Comparison c;
-  c.problem = thing_in<Problem>(json.at("problem"));
-  c.sample_unit = json.at("difference_unit_in_samples");
-  c.auto_choice = json.at("auto_takes");
-  for (const OrderedJson& facts : json.at("devices"))
-    c.devices.push_back(thing_in<DeviceFacts>(facts));
-  for (const OrderedJson& row : json.at("rows")) c.rows.push_back(thing_in<Row>(row));
-  return c;
-}
-
 /// The library's message, without its "[json.exception.type_error.302] ".
 std::string without_prefix(const std::string& message) {
   const std::size_t end =
@@ -303,8 +292,15 @@ std::vector<Comparison> read_json_report(const std::string& text, const std::str
     head.input = json.at("input");
     head.table = named(kTableKinds, json.at("table"));
     std::vector<Comparison> comparisons;
-    for (const OrderedJson& comparison : json.at("comparisons"))
-      comparisons.push_back(comparison_of(comparison));
+    for (const OrderedJson& comparison : json.at("comparisons")) {
+      Comparison& c = comparisons.emplace_back();
+      c.problem = thing_in<Problem>(comparison.at("problem"));
+      c.sample_unit = comparison.at("difference_unit_in_samples");
+      c.auto_choice = comparison.at("auto_takes");
+      for (const OrderedJson& facts : comparison.at("devices"))
+        c.devices.push_back(thing_in<DeviceFacts>(facts));
+      for (const OrderedJson& row : comparison.at("rows")) c.rows.push_back(thing_in<Row>(row));
+    }
     if (comparisons.empty()) throw std::out_of_range("there is no comparison in it");
     return comparisons;
   } catch (const std::exception& error) {

@@ -28,17 +28,12 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
 
 /// The choice of `auto` for a picture of low contrast. Where it refuses, the choice has a reason
 /// and no strategy.
-Choice choice_of_auto(Problem problem, const CompareOptions& options, const Machine& machine) {
+Choice choice_of_auto(Problem problem, const Request& request, const Machine& machine) {
   problem.contrast = 1;
-  Request request;
-  request.device = options.device;
-  request.threads = options.threads;
   try {
     return choose(problem, 1, request, machine);
   } catch (const UsageError& error) {
-    Choice none;
-    none.why = error.what();
-    return none;
+    return {nullptr, DeviceKind::cpu, 0, error.what(), ""};
   }
 }
 
@@ -67,8 +62,8 @@ std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t byte
                                   DeviceLimits& limits) {
   std::vector<DeviceFacts> facts;
   for (const Row& row : rows) {
-    const auto known = [&](const DeviceFacts& f) { return f.location == row.location; };
-    if (!row.refusal.empty() || std::any_of(facts.begin(), facts.end(), known)) continue;
+    const bool is_known = std::ranges::count(facts, row.location, &DeviceFacts::location) > 0;
+    if (!row.refusal.empty() || is_known) continue;
     DeviceFacts fact{row.location, limits.peak(row.location)};
     if (row.location.kind != DeviceKind::emulator) {
       fact.copy_ms = limits.copy_ms(row.location, bytes);
@@ -86,20 +81,18 @@ std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t byte
 
 Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
                    const Machine& machine, DeviceLimits& limits, const Progress& progress) {
-  const Wanted wanted = wanted_device(options.device, machine);
+  const Wanted wanted = wanted_device(options.request.device, machine);
   Comparison comparison;
   comparison.problem = problem;
   comparison.sample_unit = unit_of(problem, picture.view());
-  const Choice choice = choice_of_auto(problem, options, machine);
+  const Choice choice = choice_of_auto(problem, options.request, machine);
   comparison.auto_choice = told(choice);
 
   Bench bench({problem, picture, options, machine, limits});
   std::vector<Contender> contenders, emulated;
   for (Contender contender : options.contenders) {
     if (!contender.strategy) contender.strategy = choice.strategy;
-    if (!contender.strategy ||
-        std::find(contenders.begin(), contenders.end(), contender) != contenders.end())
-      continue;
+    if (!contender.strategy || std::ranges::count(contenders, contender) > 0) continue;
     contenders.push_back(contender);
     const std::vector<Location> there = locations_for(*contender.strategy, wanted, machine);
     if (there.front().kind == DeviceKind::emulator) emulated.push_back(contender);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,12 +43,6 @@ std::string margins(PlotSize page, int left, int top, int right, int bottom) {
          "\nset bmargin at screen " + up(page, bottom) + "\n";
 }
 
-/// Whether two problems have pictures of the same size, channels and depth.
-bool same_picture(const Problem& a, const Problem& b) {
-  return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-         a.depth == b.depth;
-}
-
 /// The comparisons' common facts, and the devices: two lines above a chart of that size.
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,
                          PlotSize size) {
@@ -84,7 +78,6 @@ constexpr std::size_t kPanelsAcross = 4;
 /// The longest bar leaves room for its number.
 constexpr double kRoom = 8;
 
-/// One kind of bar.
 struct Quantity {
   const char* axis;
   double (*value)(const Row&);  ///< above 0; 0 where there is none
@@ -284,10 +277,6 @@ std::vector<Device> devices_of(std::span<const Comparison> comparisons) {
   return devices;
 }
 
-std::string colour(std::size_t k) {
-  return std::string(kColours[k % std::size(kColours)]);
-}
-
 /// Masks above the panel, where the points lie of a strategy that asks for each sample once; those
 /// that lie too close for two labels share one.
 std::string mask_tics(std::span<const Comparison> comparisons) {
@@ -329,8 +318,9 @@ std::string panel(const Device& device, const std::string& mask_tics) {
     data += "END\n";
     // When the colours come round again, the points have another shape.
     plots += ", " + block + " with linespoints lw 1.5 ps 1.1 pt " +
-             std::to_string(4 + 3 * (k / std::size(kColours)) + k % 2) + " lc rgb '" + colour(k) +
-             "' title " + in_gnuplot(name_in_key(series));
+             std::to_string(4 + 3 * (k / std::size(kColours)) + k % 2) + " lc rgb '" +
+             std::string(kColours[k % std::size(kColours)]) + "' title " +
+             in_gnuplot(name_in_key(series));
   }
   // The bend of the roof must be in sight.
   if (device.flops > 0) least_x = std::min(least_x, device.flops / device.bytes_per_second / 2);
@@ -429,12 +419,14 @@ Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead&
 
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,
                       const ReportHead& head, PlotKind kind) {
+  const auto shape = [](const Problem& p) {
+    return std::tuple(p.width, p.height, p.channels, p.depth);
+  };
   for (const Comparison& comparison : comparisons)
-    if (!same_picture(comparison.problem, comparisons.front().problem))
+    if (shape(comparison.problem) != shape(comparisons.front().problem))
       throw UsageError(kOnePicture);
-  const Drawing drawing =
-      kind == PlotKind::bars ? draw_bars(comparisons, head) : draw_roofline(comparisons, head);
-  plot_to_file(path, drawing.script, drawing.size);
+  plot_to_file(path, kind == PlotKind::bars ? draw_bars(comparisons, head)
+                                            : draw_roofline(comparisons, head));
 }
 
 }  // namespace convfilt

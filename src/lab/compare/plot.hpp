@@ -27,12 +27,6 @@ inline constexpr const char* kOnePicture =
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,
                       const ReportHead& head, PlotKind kind);
 
-/// A script for run_gnuplot().
-struct Drawing {
-  std::string script;
-  PlotSize size;
-};
-
 /// Both throw IoError where there is nothing to draw.
 Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head);
 Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head);

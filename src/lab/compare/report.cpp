@@ -43,7 +43,6 @@ std::string and_rows(int rows) {
   return rows == 0 ? "" : ", " + plural(std::uint64_t(rows), "row");
 }
 
-/// Whether the row was measured on a piece of the picture.
 bool is_piece(const Row& row, const Problem& whole) {
   return row.width != whole.width || row.height != whole.height;
 }
@@ -66,7 +65,6 @@ std::string bytes_as(std::optional<double> differing, int rows_compared) {
   return (*differing == 0 ? "yes" : percent(*differing) + " differ") + and_rows(rows_compared);
 }
 
-/// A device, and the copy on it.
 std::string device_line(const DeviceFacts& facts) {
   std::string text = name_of(facts.location) + ": " + facts.peak.name;
   if (facts.peak.threads > 0) text += ", " + plural(std::uint64_t(facts.peak.threads), "thread");
@@ -439,8 +437,7 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
     if (seen.additions) accesses.emplace_back("atomic additions");
     text += style.note(
         "reads, writes, additions, ghost cells, sectors of 32 bytes: counted in the emulator, per "
-        "sample of the result; reuse: "
-        "taps in the image over " +
+        "sample of the result; reuse: taps in the image over " +
         listed(accesses) + (seen.library ? ", blank where a library does the work" : ""));
   }
   if (seen.counted || seen.pieces)

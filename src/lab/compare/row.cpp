@@ -62,12 +62,10 @@ const Problem& largest_within(const std::vector<Problem>& sizes, double budget, 
   return last == sizes.rend() ? sizes.front() : *last;
 }
 
-/// Milliseconds for the runs of a row.
 double budget_ms(const Bench& bench, DeviceKind kind) {
   return 1e3 * bench.options.row_patience.value_or(kind == DeviceKind::cuda ? 1 : 0.1);
 }
 
-/// The work for the whole picture.
 Workload workload_of(const Bench& bench, const Contender& contender) {
   return workload_of(bench.problem, contender.strategy->family_of(contender.tuning));
 }
@@ -106,7 +104,6 @@ class Trial {
 
   Accuracy accuracy(Family family) { return crop_->judge(result_, family); }
 
-  /// Milliseconds of several runs.
   std::vector<double> times() {
     return location_.kind == DeviceKind::cuda ? cuda_times() : cpu_times();
   }
@@ -138,7 +135,6 @@ class Trial {
     return counted;
   }
 
-  /// The figures that follow from these times.
   Times judged(const std::vector<double>& ms) const {
     Times times;
     times.ms = quartiles_of(ms);
@@ -171,12 +167,11 @@ class Trial {
  private:
   void run_on(const Problem& size) {
     crop_ = &bench_.crop(size);
-    PlanOptions how;
-    how.device = location_.ordinal;
-    how.threads = bench_.options.threads;
-    how.padded_pitch = bench_.options.padded_pitch;
-    how.tuning = contender_.tuning;
-    plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind, how);
+    plan_ = contender_.strategy->prepare(crop_->problem(), location_.kind,
+                                         {.device = location_.ordinal,
+                                          .threads = bench_.options.request.threads,
+                                          .padded_pitch = bench_.options.padded_pitch,
+                                          .tuning = contender_.tuning});
     result_ = crop_->blank_result();
     const auto start = Clock::now();
     timing_ = run_again();

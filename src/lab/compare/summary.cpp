@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,7 +22,6 @@ std::string full_name(const Row& row) {
   return row.contender == device ? device : row.contender + " on " + device;
 }
 
-/// The limit that keeps a row from being faster.
 std::string limit_of(const Times& times) {
   if (times.roofline > 1) return "fewer or cheaper operations";
   return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it, and allows " +

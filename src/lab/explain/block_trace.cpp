@@ -21,10 +21,7 @@ std::optional<Recording> record(const Strategy& strategy, const Problem& problem
                                 const Tuning& tuning, std::optional<BlockIndex> at) {
   Recording recording;
   if (at) recording.at_x = at->x, recording.at_y = at->y;
-  PlanOptions options;
-  options.tuning = tuning;
-  options.recording = &recording;
-  run_on_zeros(strategy, problem, options);
+  run_on_zeros(strategy, problem, {.tuning = tuning, .recording = &recording});
   if (recording.reads.empty() || recording.reads.size() != recording.counted) return std::nullopt;
   return recording;
 }
@@ -68,60 +65,52 @@ std::vector<Key> in_order(const std::map<Key, std::set<Key>>& after) {
   return order.size() == before.size() ? order : std::vector<Key>();
 }
 
-/// Finds the steps in which the kept samples were loaded.
-class Steps {
- public:
-  Steps(const Recording& recording, const SampleGrid& tile) : recording_(recording), tile_(tile) {}
-
-  /// Whether there is an order of steps that all threads keep, and only ghost cells are left out.
-  bool find(BlockTrace& trace, std::int64_t ghosts) const {
-    const auto by_place = [&](const SampleRead& read) {
-      return Key(read.y - tile_.top - read.thread_y, read.x - tile_.left - read.thread_x);
-    };
-    const auto by_number = [&](const SampleRead& read) {
-      const int cell = (read.y - tile_.top) * tile_.columns + read.x - tile_.left;
-      return Key(cell - (read.thread_y * recording_.block_columns + read.thread_x), 0);
-    };
-    // The loop of the kernel is the simpler one of the two.
-    const auto places = successors(by_place), numbers = successors(by_number);
-    trace.numbered = numbers.size() < places.size();
-    const std::vector<Key> order = in_order(trace.numbered ? numbers : places);
-    if (order.empty()) return false;
-    for (const Key& key : order)
-      trace.loads.push_back({0, tile_.left + key.second, tile_.top + key.first});
-    trace.steps = tile_;
-    for (const SampleRead& read : recording_.reads) {
-      if (!read.kept) continue;
-      const Key key = trace.numbered ? by_number(read) : by_place(read);
-      const auto step = std::find(order.begin(), order.end(), key) - order.begin();
-      ++trace.loads[std::size_t(step)].loads;
-      int& cell = trace.steps.at(read.x - tile_.left, read.y - tile_.top);
-      if (cell != 0) return false;  // A sample that is loaded twice has no one step.
-      cell = int(step) + 1;
-    }
-    return std::ranges::count(trace.steps.values, 0) == ghosts;
+/// Each key of kept samples, and the keys that come next in some thread.
+template <class KeyOf>
+std::map<Key, std::set<Key>> successors(const Recording& recording, KeyOf key_of) {
+  std::map<Key, std::set<Key>> after;
+  std::map<Key, Key> last;  // of each thread
+  for (const SampleRead& read : recording.reads) {
+    if (!read.kept) continue;
+    const Key key = key_of(read), thread(read.thread_y, read.thread_x);
+    after[key];
+    const auto before = last.find(thread);
+    if (before != last.end()) after[before->second].insert(key);
+    last[thread] = key;
   }
+  return after;
+}
 
- private:
-  /// Each key, and the keys that come next in some thread.
-  template <class KeyOf>
-  std::map<Key, std::set<Key>> successors(KeyOf key_of) const {
-    std::map<Key, std::set<Key>> after;
-    std::map<Key, Key> last;  // of each thread
-    for (const SampleRead& read : recording_.reads) {
-      if (!read.kept) continue;
-      const Key key = key_of(read), thread(read.thread_y, read.thread_x);
-      after[key];
-      const auto before = last.find(thread);
-      if (before != last.end()) after[before->second].insert(key);
-      last[thread] = key;
-    }
-    return after;
+/// Finds the steps in which the kept samples were loaded: whether there is an order of steps that
+/// all threads keep, and only ghost cells are left out.
+bool find_steps(const Recording& recording, const SampleGrid& tile, std::int64_t ghosts,
+                BlockTrace& trace) {
+  const auto by_place = [&](const SampleRead& read) {
+    return Key(read.y - tile.top - read.thread_y, read.x - tile.left - read.thread_x);
+  };
+  const auto by_number = [&](const SampleRead& read) {
+    const int cell = (read.y - tile.top) * tile.columns + read.x - tile.left;
+    return Key(cell - (read.thread_y * recording.block_columns + read.thread_x), 0);
+  };
+  // The loop of the kernel is the simpler one of the two.
+  const auto places = successors(recording, by_place), numbers = successors(recording, by_number);
+  trace.numbered = numbers.size() < places.size();
+  const std::vector<Key> order = in_order(trace.numbered ? numbers : places);
+  if (order.empty()) return false;
+  for (const Key& key : order)
+    trace.loads.push_back({0, tile.left + key.second, tile.top + key.first});
+  trace.steps = tile;
+  for (const SampleRead& read : recording.reads) {
+    if (!read.kept) continue;
+    const Key key = trace.numbered ? by_number(read) : by_place(read);
+    const auto step = std::find(order.begin(), order.end(), key) - order.begin();
+    ++trace.loads[std::size_t(step)].loads;
+    int& cell = trace.steps.at(read.x - tile.left, read.y - tile.top);
+    if (cell != 0) return false;  // A sample that is loaded twice has no one step.
+    cell = int(step) + 1;
   }
-
-  const Recording& recording_;
-  const SampleGrid& tile_;
-};
+  return std::ranges::count(trace.steps.values, 0) == ghosts;
+}
 
 /// Counts places from the sample under the block's first output.
 void move(BlockTrace& trace, int x, int y) {
@@ -177,7 +166,7 @@ std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& p
   }
   if (!tile.empty()) {
     if (tile.columns != g.in_columns || tile.rows != g.in_rows) return std::nullopt;
-    if (!Steps(*recording, tile).find(trace, ghosts)) return std::nullopt;
+    if (!find_steps(*recording, tile, ghosts, trace)) return std::nullopt;
   }
   trace.uses = trace.direct = grid_around(recording->reads, [](const SampleRead&) { return true; });
   for (const SampleRead& read : recording->reads) {

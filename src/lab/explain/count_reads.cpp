@@ -26,6 +26,85 @@ int edge_blocks(int mask_side, int tile) {
   return (mask_side - 1 + tile - 1) / tile + 1;
 }
 
+/// Pictures of whole blocks with one in the middle, far from all edges.
+class MiddleBlock {
+ public:
+  MiddleBlock(const Strategy& strategy, const Problem& problem, const Tuning& asked)
+      : tuning(with_tile_of(strategy, problem, asked)),
+        geometry(strategy.geometry(problem, tuning)),
+        strategy_(strategy),
+        problem_(problem) {
+    const Mask& mask = problem.mask;
+    const int width = problem.out_width(), height = problem.out_height();
+    const int step_x = geometry.step_x(), step_y = geometry.step_y();
+    one_column = mask.width == 1 && geometry.in_columns <= step_x && width <= step_x &&
+                 !has_blocks(with_outputs(problem, 3 * step_x, height));
+    one_row = mask.height == 1 && geometry.in_rows <= step_y && height <= step_y &&
+              !has_blocks(with_outputs(problem, width, 3 * step_y));
+    columns = 2 * edge_blocks(mask.width, step_x) + 1;
+    rows = 2 * edge_blocks(mask.height, step_y) + 1;
+  }
+
+  /// The picture of so many columns and rows of blocks, and so many more columns of outputs.
+  Problem picture(int across, int down, int more = 0) const {
+    return with_outputs(problem_,
+                        one_column ? problem_.out_width() : across * geometry.step_x() + more,
+                        one_row ? problem_.out_height() : down * geometry.step_y());
+  }
+
+  /// Whether blocks of another picture are the problem's.
+  bool has_blocks(const Problem& picture) const {
+    return same_blocks(strategy_.geometry(picture, tuning), geometry);
+  }
+
+  const Tuning tuning;
+  const Geometry geometry;
+  int columns, rows;  ///< of blocks in a picture that ends just behind a block in its middle
+
+  /// Whether the picture has a single column or row of blocks, which would be larger in a larger
+  /// picture. That tells only of axes along which the mask has one weight and the input tile no
+  /// halo, so that a picture of one row of blocks has a block in its middle.
+  bool one_column, one_row;
+
+ private:
+  const Strategy& strategy_;
+  const Problem& problem_;
+};
+
+/// A picture with a block in its middle that is watched alone.
+struct Watched {
+  Problem picture;
+  PlanOptions options;
+  BlockPlace place;
+};
+
+std::optional<Watched> watched(const Strategy& strategy, const Problem& problem,
+                               const Tuning& asked, bool padded_pitch) {
+  if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
+  const MiddleBlock block(strategy, problem, asked);
+  const Geometry& g = block.geometry;
+  const int steps_x = std::max(1, g.adding_x.steps), steps_y = std::max(1, g.adding_y.steps);
+  // Rows that are packed begin in a sector as those of the problem's picture do.
+  constexpr int kSamePlaces = int(kPitchBytes);
+  const int whole = block.columns * steps_x * g.step_x();
+  const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
+  const Problem small = block.picture(block.columns * steps_x, block.rows * steps_y, more);
+  if (std::int64_t(small.width) * small.height > kMostWatched) return std::nullopt;
+  if (!block.has_blocks(small)) return std::nullopt;
+  // In steps, and under each part of a mask, each launch takes other blocks. Otherwise all launches
+  // take the same ones.
+  const bool others = steps_x * steps_y * int(parts_with_launches(g)) > 1;
+  const auto middle = [](const TileAxis& axis, int steps) {
+    return axis.first_output((axis.tiles() + steps - 1) / steps / 2 * steps);
+  };
+  const TileAxes axes = tile_axes(small, g);
+  return Watched{small,
+                 {.padded_pitch = padded_pitch,
+                  .tuning = block.tuning,
+                  .watch = others ? Watch::first : Watch::middle},
+                 {middle(axes.x, steps_x), middle(axes.y, steps_y), padded_pitch}};
+}
+
 }  // namespace
 
 std::span<const CountName> watched_counts() {
@@ -80,61 +159,10 @@ bool same_blocks(const Geometry& a, const Geometry& b) {
          a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
 }
 
-namespace {
-
-/// Pictures of whole blocks with one in the middle, far from all edges.
-class MiddleBlock {
- public:
-  MiddleBlock(const Strategy& strategy, const Problem& problem, const Tuning& asked)
-      : tuning(with_tile_of(strategy, problem, asked)),
-        geometry(strategy.geometry(problem, tuning)),
-        strategy_(strategy),
-        problem_(problem) {
-    const Mask& mask = problem.mask;
-    const int width = problem.out_width(), height = problem.out_height();
-    const int step_x = geometry.step_x(), step_y = geometry.step_y();
-    one_column = mask.width == 1 && geometry.in_columns <= step_x && width <= step_x &&
-                 !has_blocks(with_outputs(problem, 3 * step_x, height));
-    one_row = mask.height == 1 && geometry.in_rows <= step_y && height <= step_y &&
-              !has_blocks(with_outputs(problem, width, 3 * step_y));
-    columns = 2 * edge_blocks(mask.width, step_x) + 1;
-    rows = 2 * edge_blocks(mask.height, step_y) + 1;
-  }
-
-  /// The picture of so many columns and rows of blocks, and so many more columns of outputs.
-  Problem picture(int across, int down, int more = 0) const {
-    return with_outputs(problem_,
-                        one_column ? problem_.out_width() : across * geometry.step_x() + more,
-                        one_row ? problem_.out_height() : down * geometry.step_y());
-  }
-
-  /// Whether blocks of another picture are the problem's.
-  bool has_blocks(const Problem& picture) const {
-    return same_blocks(strategy_.geometry(picture, tuning), geometry);
-  }
-
-  const Tuning tuning;
-  const Geometry geometry;
-  int columns, rows;  ///< of blocks in a picture that ends just behind a block in its middle
-
-  /// Whether the picture has a single column or row of blocks, which would be larger in a larger
-  /// picture. That tells only of axes along which the mask has one weight and the input tile no
-  /// halo, so that a picture of one row of blocks has a block in its middle.
-  bool one_column, one_row;
-
- private:
-  const Strategy& strategy_;
-  const Problem& problem_;
-};
-
-}  // namespace
-
 std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
                                   const Tuning& tuning) {
   if (!strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
-  PlanOptions options;
-  options.tuning = tuning;
-  const Counts counts = run_on_zeros(strategy, problem, options);
+  const Counts counts = run_on_zeros(strategy, problem, {.tuning = tuning});
   if (counts.global_reads + counts.texture_fetches + counts.ghost_cells == 0) return std::nullopt;
   return counts;
 }
@@ -156,46 +184,6 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
   }
   return block;
 }
-
-namespace {
-
-/// A picture with a block in its middle that is watched alone.
-struct Watched {
-  Problem picture;
-  PlanOptions options;
-  BlockPlace place;
-};
-
-std::optional<Watched> watched(const Strategy& strategy, const Problem& problem,
-                               const Tuning& asked, bool padded_pitch) {
-  if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
-  const MiddleBlock block(strategy, problem, asked);
-  const Geometry& g = block.geometry;
-  const int steps_x = std::max(1, g.adding_x.steps), steps_y = std::max(1, g.adding_y.steps);
-  // Rows that are packed begin in a sector as those of the problem's picture do.
-  constexpr int kSamePlaces = int(kPitchBytes);
-  const int whole = block.columns * steps_x * g.step_x();
-  const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
-  Watched watched;
-  watched.picture = block.picture(block.columns * steps_x, block.rows * steps_y, more);
-  const Problem& small = watched.picture;
-  if (std::int64_t(small.width) * small.height > kMostWatched) return std::nullopt;
-  if (!block.has_blocks(small)) return std::nullopt;
-  watched.options.tuning = block.tuning;
-  watched.options.padded_pitch = padded_pitch;
-  // In steps, and under each part of a mask, each launch takes other blocks. Otherwise all launches
-  // take the same ones.
-  const bool others = steps_x * steps_y * int(parts_with_launches(g)) > 1;
-  watched.options.watch = others ? Watch::first : Watch::middle;
-  const auto middle = [](const TileAxis& axis, int steps) {
-    return axis.first_output((axis.tiles() + steps - 1) / steps / 2 * steps);
-  };
-  const TileAxes axes = tile_axes(small, g);
-  watched.place = {middle(axes.x, steps_x), middle(axes.y, steps_y), padded_pitch};
-  return watched;
-}
-
-}  // namespace
 
 std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
                                                const Tuning& tuning, bool padded_pitch) {

@@ -10,22 +10,6 @@
 #include "src/lab/explain/count_reads.hpp"
 
 namespace convfilt {
-
-Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
-  Geometry geometry = strategy.geometry(problem, tuning);
-  geometry.lead_x += problem.mask.anchor_x - problem.lead_x();
-  geometry.lead_y += problem.mask.anchor_y - problem.lead_y();
-  return geometry;
-}
-
-std::int64_t outputs_of(const Geometry& g) {
-  return std::int64_t(g.step_x()) * g.step_y();
-}
-
-std::int64_t taps_of(const Geometry& g, const Mask& mask) {
-  return outputs_of(g) * mask.width * mask.height;
-}
-
 namespace {
 
 /// The reads of all threads that have outputs side by side. Where all of a thread's samples lie in
@@ -54,34 +38,6 @@ Reads reads_in_loads(const Geometry& g, const TileAxes& axes) {
   return {wide * g.wide_columns * whole * y.side + by_taps, asked - taps * taps_y};
 }
 
-}  // namespace
-
-std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
-  const double in_tile = double(g.in_columns) * g.in_rows;
-  const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
-  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
-  if (halo && g.loads == in_tile) {
-    const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
-    return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
-  }
-  const bool own_tile = g.in_columns == g.out_columns && g.in_rows == g.out_rows;
-  if (own_tile && g.loads > in_tile) {
-    const std::int64_t taps_inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
-    const std::int64_t kept = axes.x.all_taps_in_own_tile() * axes.y.all_taps_in_own_tile();
-    const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
-    return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
-  }
-  if (g.wide_columns > 0) return reads_in_loads(g, axes);
-  const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
-  if (in_tile == 0 && one_each && g.loads - g.mask_loads == taps) {
-    const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
-    return Reads{inside + (g.mask_loads > 0 ? axes.taps() : 0), axes.taps() - inside};
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 RowLayout rows_of(const Problem& problem) {
   RowLayout rows;
   rows.bytes = std::int64_t(problem.width) * std::int64_t(size_of(problem.depth));
@@ -92,7 +48,6 @@ RowLayout rows_of(const Problem& problem) {
   return rows;
 }
 
-/// Columns and rows of a mask's first part, and how many parts there are.
 struct Part {
   int width = 0, height = 0, count = 1;
 };
@@ -177,7 +132,56 @@ void explain_picture(Explanation& e) {
     e.with_border.formula = Reads{e.ghosts_out.formula->global + e.ghosts_out.formula->made_up, 0};
 }
 
+/// The explanation's problem and parts, and nothing else.
+Explanation parts_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  Explanation e;
+  e.strategy = &strategy;
+  e.tuning = tuning;
+  e.asked = e.problem = problem;
+  cut_mask(e);
+  return e;
+}
+
 }  // namespace
+
+Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  Geometry geometry = strategy.geometry(problem, tuning);
+  geometry.lead_x += problem.mask.anchor_x - problem.lead_x();
+  geometry.lead_y += problem.mask.anchor_y - problem.lead_y();
+  return geometry;
+}
+
+std::int64_t outputs_of(const Geometry& g) {
+  return std::int64_t(g.step_x()) * g.step_y();
+}
+
+std::int64_t taps_of(const Geometry& g, const Mask& mask) {
+  return outputs_of(g) * mask.width * mask.height;
+}
+
+std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
+  const double in_tile = double(g.in_columns) * g.in_rows;
+  const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
+  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
+  if (halo && g.loads == in_tile) {
+    const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
+  }
+  const bool own_tile = g.in_columns == g.out_columns && g.in_rows == g.out_rows;
+  if (own_tile && g.loads > in_tile) {
+    const std::int64_t taps_inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    const std::int64_t kept = axes.x.all_taps_in_own_tile() * axes.y.all_taps_in_own_tile();
+    const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
+  }
+  if (g.wide_columns > 0) return reads_in_loads(g, axes);
+  const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
+  if (in_tile == 0 && one_each && g.loads - g.mask_loads == taps) {
+    const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    return Reads{inside + (g.mask_loads > 0 ? axes.taps() : 0), axes.taps() - inside};
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> Explanation::differences() const {
   std::vector<std::string> sentences;
@@ -212,20 +216,6 @@ std::vector<std::string> Explanation::differences() const {
   check(ghosts_out, "all blocks of " + to_string(counted) + ", without ghost cells");
   return sentences;
 }
-
-namespace {
-
-/// The explanation's problem and parts, and nothing else.
-Explanation parts_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
-  Explanation e;
-  e.strategy = &strategy;
-  e.tuning = tuning;
-  e.asked = e.problem = problem;
-  cut_mask(e);
-  return e;
-}
-
-}  // namespace
 
 double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   if (!strategy.geometry || sums_by_library(strategy, tuning)) return 0;

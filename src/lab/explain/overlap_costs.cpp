@@ -160,10 +160,8 @@ std::vector<OverlapCosts> overlap_costs(const Problem& p, const Tuning& asked) {
       add_schedule(p, transform::overlap_add_schedule(p, tuning), spatial, costs);
     else
       add_discard(p, tuning, costs);
-    PlanOptions options;
-    options.tuning = tuning;
     if (strategy.runs_on(DeviceKind::cpu))
-      costs.bytes = double(strategy.prepare(p, DeviceKind::cpu, options)->host_bytes());
+      costs.bytes = double(strategy.prepare(p, DeviceKind::cpu, {.tuning = tuning})->host_bytes());
   }
   OverlapCosts& direct = all.emplace_back();
   const double outputs = double(p.out_width()) * p.out_height();

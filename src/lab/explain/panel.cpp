@@ -13,11 +13,6 @@ namespace {
 constexpr std::string_view kThinLine = "#9a9a9a";
 constexpr double kLeastSide = 26;  // points; a drawing with less is stretched
 
-/// The number of gnuplot's fill pattern.
-int pattern_of(Fill fill) {
-  return fill == Fill::hatched ? 4 : 2;
-}
-
 std::string plain(double value) {
   return with_format("%.6g", value);
 }
@@ -104,10 +99,11 @@ Panel Panel::around(const Spot& spot, const Box& drawing, const Margins& margins
 
 void Panel::area(const Box& box, const CellKind& kind) {
   if (kind.fill != Fill::solid) area(box, {"#ffffff"});
-  objects_ +=
-      rectangle(box) + " back fillcolor " + colour_of(kind.colour) + " fillstyle " +
-      (kind.fill == Fill::solid ? "solid 1" : "pattern " + std::to_string(pattern_of(kind.fill))) +
-      " noborder\n";
+  objects_ += rectangle(box) + " back fillcolor " + colour_of(kind.colour) + " fillstyle " +
+              (kind.fill == Fill::solid     ? "solid 1"
+               : kind.fill == Fill::hatched ? "pattern 4"
+                                            : "pattern 2") +
+              " noborder\n";
 }
 
 void Panel::thin_line(double x0, double y0, double x1, double y1) {

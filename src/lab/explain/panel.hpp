@@ -3,7 +3,6 @@
 /// colour-blind can tell apart.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -1,12 +1,12 @@
 /// An explanation in words, and as data.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 
 #include "src/base/suggest.hpp"
 #include "src/lab/explain/explain.hpp"
-#include "src/lab/joined.hpp"
 
 namespace convfilt {
 
@@ -30,5 +30,19 @@ std::string short_number(double value);
 /// The atomic additions of a block in the middle, as the emulator counted them; 0 where there is no
 /// such block.
 std::int64_t atomic_adds_of(const Explanation& e);
+
+/// Words and whole numbers, one after the other.
+template <class... Words>
+std::string joined(const Words&... words) {
+  std::string text;
+  const auto add = [&](const auto& word) {
+    if constexpr (std::integral<std::decay_t<decltype(word)>>)
+      text += std::to_string(word);
+    else
+      text += word;
+  };
+  (add(words), ...);
+  return text;
+}
 
 }  // namespace convfilt

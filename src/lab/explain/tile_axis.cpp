@@ -46,10 +46,6 @@ std::int64_t TileAxis::all_taps_in_own_tile() const {
   return taps;
 }
 
-std::int64_t TileAxis::all_taps_inside() const {
-  return taps_inside_of(0, outputs);
-}
-
 TileAxes tile_axes(const Problem& p, const Geometry& g) {
   const bool bare = g.adding_x.steps > 0 && transform::zeros_outside(p);
   return {{p.width, p.out_width(), p.mask.width, p.lead_x(), p.mask.anchor_x, g.out_columns,

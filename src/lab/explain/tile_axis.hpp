@@ -52,7 +52,7 @@ struct TileAxis {
 
   /// The inputs of all tiles together, and the taps of all outputs, each counted once.
   std::int64_t all_inputs_inside() const;
-  std::int64_t all_taps_inside() const;
+  std::int64_t all_taps_inside() const { return taps_inside_of(0, outputs); }
 
  private:
   std::int64_t taps_inside_of(int first, int last) const;

@@ -26,7 +26,7 @@ struct BlockBoxes {
   bool overlap = false;
 
   /// The box around all of them but the image.
-  Box extent() const;
+  Box extent() const { return united(united(input, output), touched); }
 };
 
 constexpr double kAround = 10;  // points of the image that show around a block
@@ -105,16 +105,11 @@ void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes,
   panel.outline({x, y, x + 1, y + 1}, kMaskEdge);
 }
 
-Box BlockBoxes::extent() const {
-  return united(united(input, output), touched);
-}
-
 /// Whether blocks add their outputs under several parts of the mask.
 bool in_parts(const Geometry& g) {
   return g.adding_x.parts.size() * g.adding_y.parts.size() > 1;
 }
 
-/// The boxes of block (tile_x, tile_y) of the grid.
 BlockBoxes boxes_of(const Explanation& e, int tile_x, int tile_y) {
   const Stretches x = stretches_of(e.axes.x, tile_x), y = stretches_of(e.axes.y, tile_y);
   const auto box = [&](Stretch Stretches::*of) {
@@ -284,11 +279,6 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
                          {});
 }
 
-std::string name_of_other(const Explanation& e, std::optional<OutputAt> at) {
-  if (at) return joined("at ", at->x, ",", at->y);
-  return shows_middle(e) ? "middle" : "edge";
-}
-
 std::string block_words(const Explanation& e, const std::string& name, int tile_x, int tile_y) {
   const Geometry& g = *e.geometry;
   if (g.in_columns == 0) return name;
@@ -305,7 +295,6 @@ class Legend {
   void cells(const CellKind& kind, const std::string& text) { add({kind, {}, text}); }
   void edge(const Pen& pen, const std::string& text) { add({{}, pen, text}); }
 
-  /// The points that its rows take.
   int height() const { return 16 + kRowPoints * (entries_.back().row + 1); }
 
   /// At this place, which must be as wide as the page.
@@ -425,7 +414,7 @@ void check_output(OutputAt at, const Problem& problem) {
                    std::to_string(width - 1) + "," + std::to_string(height - 1));
 }
 
-TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
+Drawing tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   check_drawable(*e.strategy);
   const BlockIndex index = at ? BlockIndex{e.axes.x.tile_of(at->x), e.axes.y.tile_of(at->y)}
                               : BlockIndex{middle_tile(e.axes.x), middle_tile(e.axes.y)};
@@ -445,6 +434,9 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
         {!of_adding.empty() && e.geometry->adding_x.divisions == 0, "the launch"},
         {in_parts(*e.geometry), "the part"}})
     if (is_drawn) turns += (turns.empty() ? "" : ", ") + std::string(what);
+  const std::string name = at                ? joined("at ", at->x, ",", at->y)
+                           : shows_middle(e) ? "middle"
+                                             : "edge";
   const bool idle = threads_drawn && idles(*trace);
   const Legend legend = legend_of(e, corner, threads_drawn, idle, turns);
 
@@ -470,12 +462,12 @@ TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   const auto spot = [&](double left, double right, char letter) {
     return Spot{page, place(left, kTitleRow, right, bottom), letter};
   };
-  std::string script = title.script() + image_panel(e, corner, other, spot(15, 470, 0)) +
-                       block_panel(e, corner, spot(475, 795, 'A'), OutputAt{0, 0},
-                                   block_words(e, "corner", 0, 0), threads_of(e, corner, nullptr)) +
-                       block_panel(e, other, spot(800, 1115, 'B'), at,
-                                   block_words(e, name_of_other(e, at), index.x, index.y),
-                                   threads_of(e, other, at && trace ? &*trace : nullptr));
+  std::string script =
+      title.script() + image_panel(e, corner, other, spot(15, 470, 0)) +
+      block_panel(e, corner, spot(475, 795, 'A'), OutputAt{0, 0}, block_words(e, "corner", 0, 0),
+                  threads_of(e, corner, nullptr)) +
+      block_panel(e, other, spot(800, 1115, 'B'), at, block_words(e, name, index.x, index.y),
+                  threads_of(e, other, at && trace ? &*trace : nullptr));
   for (int k = 0; k < count; ++k) {
     const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;

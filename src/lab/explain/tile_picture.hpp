@@ -11,12 +11,6 @@ namespace convfilt {
 
 inline constexpr int kTilePageWidth = 1120;  // points
 
-/// A script for gnuplot, and the page that it draws.
-struct TilePicture {
-  std::string script;
-  PlotSize page;
-};
-
 /// Throws UsageError where a strategy has no blocks. Costs nothing.
 void check_drawable(const Strategy& strategy);
 
@@ -37,6 +31,6 @@ void check_output(OutputAt at, const Problem& problem);
 /// them is what this block's threads do, where the emulator can record it (block_trace.hpp), and
 /// how blocks are added up whose output tiles overlap. Throws UsageError where the strategy has no
 /// blocks to draw.
-TilePicture tile_picture(const Explanation& explanation, std::optional<OutputAt> at = {});
+Drawing tile_picture(const Explanation& explanation, std::optional<OutputAt> at = {});
 
 }  // namespace convfilt

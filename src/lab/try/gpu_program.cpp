@@ -7,7 +7,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/lab/compare/quartiles.hpp"
 

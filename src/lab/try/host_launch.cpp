@@ -84,37 +84,24 @@ Tokens declared_at(Tokens all, std::size_t name) {
 /// Thrown where the value of an expression is unknown.
 struct Unknown {};
 
-/// Puts a variable's value back at the end.
-template <class T>
-class Restored {
- public:
-  explicit Restored(T& variable) : variable_(variable), before_(variable) {}
-  ~Restored() { variable_ = before_; }
-  Restored(const Restored&) = delete;
-  Restored& operator=(const Restored&) = delete;
-
- private:
-  T& variable_;
-  const T before_;
-};
-
 }  // namespace
 
-/// Computes expressions with some numbers. Throws Unknown.
+/// Computes expressions with some numbers, and those within them by a copy of itself. Throws
+/// Unknown.
 class HostLaunch::Reader {
  public:
-  Reader(const HostLaunch& launch, const Numbers& with) : launch_(launch), with_(with) {}
+  /// `steps` counts the expressions that all copies have begun.
+  Reader(const HostLaunch& launch, const Numbers& with, int& steps)
+      : launch_(launch), with_(with), steps_(steps) {}
 
-  Number value_of(Tokens expression) try {
+  Number value_of(Tokens expression) const try {
     constexpr int kMostDepth = 60, kMostSteps = 10000;
-    const Restored all(all_);
-    const Restored at(at_);
-    const Restored depth(depth_);
-    if (++depth_ > kMostDepth || ++steps_ > kMostSteps) throw Unknown();
-    all_ = expression;
-    at_ = 0;
-    const Number number = condition();
-    if (at_ != all_.size()) throw Unknown();
+    Reader inner = *this;
+    if (++inner.depth_ > kMostDepth || ++steps_ > kMostSteps) throw Unknown();
+    inner.all_ = expression;
+    inner.at_ = 0;
+    const Number number = inner.condition();
+    if (inner.at_ != expression.size()) throw Unknown();
     return number;
   } catch (const Unknown&) {
     if (launch_.failed_.empty()) launch_.failed_ = text_of(expression);
@@ -258,12 +245,11 @@ class HostLaunch::Reader {
     if (const auto found = launch_.numbers_.find(name); found != launch_.numbers_.end()) {
       // A name that stands for itself, as in n = n * 2, is not known.
       if (std::ranges::count(open_, name) > 0) throw Unknown();
-      const Restored open(open_);
-      const Restored parameters(parameters_);
-      open_.push_back(name);
-      parameters_ = nullptr;
+      Reader inner = *this;
+      inner.open_.push_back(name);
+      inner.parameters_ = nullptr;
       try {
-        return as(value_of(found->second.value), found->second.type);
+        return as(inner.value_of(found->second.value), found->second.type);
       } catch (const Unknown&) {
       }
     }
@@ -319,9 +305,9 @@ class HostLaunch::Reader {
       if (whole.empty()) throw Unknown();
       parameters[whole.back().text] = as(numbers[i], whole.first(whole.size() - 1));
     }
-    const Restored before(parameters_);
-    parameters_ = &parameters;
-    return as(value_of(function.value), function.type);
+    Reader inner = *this;
+    inner.parameters_ = &parameters;
+    return as(inner.value_of(function.value), function.type);
   }
 
   const HostLaunch& launch_;
@@ -330,13 +316,15 @@ class HostLaunch::Reader {
   std::size_t at_ = 0;
   const std::map<std::string_view, Number>* parameters_ = nullptr;  ///< of a function
   std::vector<std::string_view> open_;  ///< names whose values are being computed
-  int depth_ = 0, steps_ = 0;
+  int depth_ = 0;
+  int& steps_;
 };
 
 std::optional<HostLaunch::Number> HostLaunch::value_of(Tokens expression,
                                                        const Numbers& with) const {
+  int steps = 0;
   try {
-    return Reader(*this, with).value_of(expression);
+    return Reader(*this, with, steps).value_of(expression);
   } catch (const Unknown&) {
     return std::nullopt;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -15,7 +14,7 @@
 #include "src/lab/compare/quartiles.hpp"
 #include "src/lab/try/gpu_program.hpp"
 #include "src/lab/try/launch_check.hpp"
-#include "src/lab/try/pixels.hpp"
+#include "src/lab/try/oracle.hpp"
 #include "src/mask/random.hpp"
 
 namespace convfilt {
@@ -24,7 +23,6 @@ namespace {
 constexpr int kWide = 300;    ///< columns of a picture, more than a byte counts
 constexpr int kLong = 32771;  ///< samples of a line, more than 16 bits count
 
-/// Sides of an output.
 struct Size {
   int width = 1, height = 1, depth = 1;
 };
@@ -140,14 +138,6 @@ std::vector<Trial> launch_trials(const KernelFile& kernel, const Mask& mask,
   return trials;
 }
 
-/// Random weights; for lines in one row, and for volumes in as many planes as columns.
-Mask random_of(std::int64_t width, std::int64_t height, int dimensions) {
-  const auto rows = dimensions == 1 ? 1 : dimensions == 3 ? width * width : height;
-  Mask mask = random_mask(Weights::bits16, int(width), int(rows));
-  if (dimensions == 3) mask.anchor_y = int(width) / 2;
-  return mask;
-}
-
 std::string sides(std::int64_t width, std::int64_t height, std::int64_t depth = 1) {
   return to_string(BlockSides{{width, height}, depth});
 }
@@ -175,21 +165,18 @@ std::string text_of(const MaskRoom& room) {
                           : std::to_string(room.weights) + " weights";
 }
 
-/// Refuses a mask that somebody asks for and the kernel's array has no room for.
-void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& mask,
-                   const LessonTask& task) {
-  if (has_room(kernel, room, mask)) return;
-  throw UsageError("the mask of " + mask_sides(mask, task) + " is larger than " +
-                   kernel.constant_mask + " in " + quoted_name(kernel.path) +
-                   ", which has room for " + text_of(room));
-}
-
 /// The masks to try a kernel with, the likeliest first; one where there is no doubt.
 std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
                                 const LessonWish& wish) {
   const int dimensions = kernel.dimensions, usual = dimensions == 3 ? 3 : 5, most = 15;
   const LessonTask task{dimensions, kernel.has_channels ? 3 : 1};
-  const auto random = [&](int width, int height) { return random_of(width, height, dimensions); };
+  // For lines in one row, and for volumes in as many planes as columns.
+  const auto random = [&](int width, int height) {
+    const int rows = dimensions == 1 ? 1 : dimensions == 3 ? width * width : height;
+    Mask mask = random_mask(Weights::bits16, width, rows);
+    if (dimensions == 3) mask.anchor_y = width / 2;
+    return mask;
+  };
   const auto name = [&](const Mask& mask) { return mask_sides(mask, task); };
   const std::string array = kernel.constant_mask;
   if (wish.mask || wish.size) {
@@ -201,7 +188,9 @@ std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
       throw UsageError(
           "the kernel filters volumes, for which masks are random cubes: --mask-size 3x3 is 3x3x3");
     const Mask mask = wish.mask ? *wish.mask : random(int(width), int(height));
-    refuse_larger(kernel, room, mask, task);
+    if (!has_room(kernel, room, mask))
+      throw UsageError("the mask of " + name(mask) + " is larger than " + array + " in " +
+                       quoted_name(kernel.path) + ", which has room for " + text_of(room));
     return {{{mask}, "as asked for", name(mask), task}};
   }
   std::vector<Guess> guesses;
@@ -526,7 +515,7 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
         {"{why}", why}})
     if (const std::size_t at = text.find(word); at != text.npos)
       text.replace(at, word.size(), value);
-  return with_place({finding.fault, finding.place.line, text, finding}, trial);
+  return with_place({finding.fault, finding.place.line, text, false, finding}, trial);
 }
 
 /// The sentence about a run that did not come to its end.
@@ -1073,17 +1062,18 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
     add_remarks(verdict.block->counts, verdict.remarks);
     if (is_textbooks(verdict.task)) verdict.textbook = count_textbook(verdict.masks.front());
   }
+  const auto remark_no_gpu = [&](const std::string& why) {
+    add_once(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + why});
+  };
   if (gpu && goes_on) try {
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.task, wish, verdict.host.is_right(),
                                  verdict.remarks);
     } catch (const CompilerError& error) {
       if (gpu->is_asked) throw NoVerdictError(error.what());
-      add_once(verdict.remarks,
-               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      remark_no_gpu(error.what());
     } catch (const DeviceError& error) {
       if (gpu->is_asked) throw;
-      add_once(verdict.remarks,
-               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      remark_no_gpu(error.what());
     }
   return verdict;
 }

@@ -1,10 +1,10 @@
 #include "src/lab/try/kernel_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <initializer_list>
 #include <regex>
 
@@ -20,6 +20,9 @@ using namespace tokens;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of a kernel's file
 constexpr auto kNowhere = std::string_view::npos;
 constexpr std::size_t kMostName = 60;  ///< characters of a name that says something
+
+/// Throws KernelRefused at a place in the file.
+using Fail = std::function<void(std::size_t at, const std::string& why)>;
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end && i < text.size(); ++i)
@@ -115,7 +118,6 @@ std::size_t names_before(Tokens tokens, std::size_t i) {
   return i;
 }
 
-/// A parameter of the kernel.
 struct Parameter {
   std::size_t at = 0;  ///< of its first character
   std::string name;
@@ -128,7 +130,6 @@ struct Parameter {
   }
 };
 
-/// The parameters in those brackets.
 std::vector<Parameter> parameters_of(Tokens brackets) {
   std::vector<Parameter> parameters;
   for (const Tokens part : parts_of(brackets)) {
@@ -170,7 +171,6 @@ bool says_side(const std::string& name, bool is_width) {
                                   "(img|image|im|pic|in|out|n|src|dst)h|.*rows");
 }
 
-/// The argument for a number, by its name.
 std::optional<KernelArgument> number_of(const std::string& name) {
   using enum KernelArgument;
   if (matches(name, "r|.*radius.*")) return radius;
@@ -212,10 +212,9 @@ bool writes_to(Tokens all, std::string_view name) {
   return false;
 }
 
-/// Chooses the argument for each parameter, into the kernel.
-template <class Fail>
-void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& parameters, Tokens body,
-                      const Fail& fail) {
+/// Chooses the argument for each parameter of the bracket at `open`, into the kernel.
+void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& parameters,
+                      std::size_t open, Tokens body, const Fail& fail) {
   using enum KernelArgument;
   std::vector<std::optional<KernelArgument>> roles(parameters.size());
   std::vector<std::size_t> pointers;
@@ -227,12 +226,12 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
          "void",     "uchar", "uint",   "uint8_t", "int8_t",   "uint16_t", "int16_t", "int32_t",
          "uint32_t", "half",  "__half", "float2",  "float3",   "float4",   "uchar3",  "uchar4"});
     if (is_other && !parameter.is_of({"float"}))
-      fail(parameter, "samples and weights are floats; write float* " + parameter.name);
+      fail(parameter.at, "samples and weights are floats; write float* " + parameter.name);
     pointers.push_back(i);
   }
   const std::string documented = "float* in, float* out, int width, int height";
   if (pointers.size() != 2 && pointers.size() != 3)
-    fail(parameters.empty() ? Parameter{} : parameters.front(),
+    fail(parameters.empty() ? open : parameters.front().at,
          "a kernel takes " + documented + ", and a mask: a __constant__ array or a third float*");
 
   // The output is what is not const, what has such a name, or what the kernel writes to.
@@ -288,9 +287,10 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
       continue;
     }
     if (!roles[i])
-      fail(parameters[i], "nobody knows what " + in_quotes(parameters[i].name) +
-                              " is given; name it width, height, depth, mask_width, mask_height, "
-                              "mask_depth, radius or channels");
+      fail(parameters[i].at,
+           "nobody knows what " + in_quotes(parameters[i].name) +
+               " is given; name it width, height, depth, mask_width, mask_height, "
+               "mask_depth, radius or channels");
     guessed.push_back(i);
   }
   if (guessed.size() == 2) kernel.guesses.emplace_back(guessed[0], guessed[1]);
@@ -300,9 +300,9 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
     has_rows = has_rows || (body[i].text.ends_with("Idx") && body[i + 2].text == "y");
   for (const KernelArgument role : {width, height})
     if (!is_given(role) && (role == width || has_rows))
-      fail(parameters.front(), "the kernel is not told the picture's " +
-                                   std::string(role == width ? "width" : "height") + "; it takes " +
-                                   documented);
+      fail(parameters.front().at, "the kernel is not told the picture's " +
+                                      std::string(role == width ? "width" : "height") +
+                                      "; it takes " + documented);
   kernel.dimensions = is_given(depth) ? 3 : has_rows ? 2 : 1;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     kernel.parameters.push_back(parameters[i].name);
@@ -324,7 +324,6 @@ struct TemplateHead {
   std::string declarations;
 };
 
-template <class Fail>
 TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std::string>& said,
                            const Fail& fail) {
   const std::size_t close = index_of(all, begin, ">");
@@ -341,8 +340,8 @@ TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std:
     else if (equals + 1 < end)
       value = {all[equals + 1].text.data(), all[end - 1].text.data() + all[end - 1].text.size()};
     else if (!is_type)
-      fail(name, "nobody knows the template's argument " + in_quotes(std::string(name.text)) +
-                     "; give it a default, or launch the kernel with it in main()");
+      fail(name.at, "nobody knows the template's argument " + in_quotes(std::string(name.text)) +
+                        "; give it a default, or launch the kernel with it in main()");
     for (std::size_t k = i; k + 1 < equals; ++k) type += std::string(all[k].text) + " ";
     head.arguments += (number == 0 ? "<" : ", ") + value;
     head.declarations +=
@@ -422,16 +421,10 @@ bool is_call(Tokens body, std::size_t i) {
   return before.text != "." && before.text != ":" && !(before.text == ">" && is(body, i - 2, "-"));
 }
 
-/// Something that nvcc refuses and the host's compiler takes: where it stands, and why.
-struct Refusal {
-  std::size_t at = 0;
-  std::string why;
-};
-
-/// Code in the body of a function for the device that nvcc refuses, or no kernel can mean. `hosts`
-/// are the host's functions; `uses_std` says that names of std stand alone.
-std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::string_view>& hosts,
-                                       bool uses_std) {
+/// Fails at code in the body of a function for the device that nvcc refuses, or no kernel can mean.
+/// `hosts` are the host's functions; `uses_std` says that names of std stand alone.
+void check_for_nvcc(Tokens body, const std::vector<std::string_view>& hosts, bool uses_std,
+                    const Fail& fail) {
   constexpr std::string_view kStandard[] = {
       "vector", "string", "map",      "set",        "list",       "deque", "unordered_map",
       "cout",   "cerr",   "function", "unique_ptr", "shared_ptr", "queue", "stack"};
@@ -441,17 +434,17 @@ std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::strin
                         end = std::min(index_of(body, i, ";"), index_of(body, i, "="));
       const Tokens statement = body.subspan(begin, end - begin);
       if (!has_one(statement, {"__shared__", "const", "constexpr"}))
-        return Refusal{body[i].at,
-                       "a static variable in a kernel is one for all threads of all blocks, which "
-                       "overwrite each other's values; leave out static, or write __shared__ for "
-                       "one of a block"};
+        fail(body[i].at,
+             "a static variable in a kernel is one for all threads of all blocks, which "
+             "overwrite each other's values; leave out static, or write __shared__ for "
+             "one of a block");
     }
     const bool is_standard =
         i >= 3 && body[i - 1].text == ":" && body[i - 2].text == ":" && body[i - 3].text == "std";
     if (std::ranges::count(kStandard, body[i].text) > 0 &&
         (is_standard || (uses_std && body[i].text == "vector" && is(body, i + 1, "<"))))
-      return Refusal{body[i].at, "std::" + std::string(body[i].text) +
-                                     " is for the host, and nvcc refuses it in a kernel"};
+      fail(body[i].at, "std::" + std::string(body[i].text) +
+                           " is for the host, and nvcc refuses it in a kernel");
     if (!is_call(body, i) || std::ranges::count(hosts, body[i].text) == 0) continue;
     // The name may be that of a variable here.
     bool is_own = false;
@@ -459,15 +452,13 @@ std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::strin
       is_own = is_own || (body[k].text == body[i].text && body[k - 1].is_name() &&
                           body[k - 1].text != "return" && body[k - 1].text != "else");
     if (!is_own)
-      return Refusal{body[i].at, "nvcc allows no call of the __host__ function " +
-                                     in_quotes(std::string(body[i].text)) +
-                                     " from a kernel; write __device__ before that"};
+      fail(body[i].at, "nvcc allows no call of the __host__ function " + in_quotes(body[i].text) +
+                           " from a kernel; write __device__ before that");
   }
-  return std::nullopt;
 }
 
-/// The first initializer of shared memory, which nvcc refuses.
-std::optional<Refusal> initializer_of_shared(Tokens tokens) {
+/// Fails at the first initializer of shared memory, which nvcc refuses.
+void check_shared(Tokens tokens, const Fail& fail) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "__shared__") continue;
     for (std::size_t k = i + 1; k < tokens.size(); ++k) {
@@ -476,12 +467,11 @@ std::optional<Refusal> initializer_of_shared(Tokens tokens) {
       if (text == ";" || text == ")" || text == "struct" || text == "union" || text == "class")
         break;
       if (text == "=" || text == "{")
-        return Refusal{tokens[k].at,
-                       "nvcc allows no initializer for a __shared__ variable; let a thread set it, "
-                       "and a __syncthreads() follow"};
+        fail(tokens[k].at,
+             "nvcc allows no initializer for a __shared__ variable; let a thread set it, "
+             "and a __syncthreads() follow");
     }
   }
-  return std::nullopt;
 }
 
 /// The lines of a file that speak of the launch, each from that word on.
@@ -752,11 +742,8 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   const SourceText source(shown, path);
   const auto line_at = [&](std::size_t at) { return kernel.line_at(at); };
   const auto fail_at = [&](std::size_t at, const std::string& why) {
-    try {
-      source.fail(std::string_view(shown).substr(at, 1), why);
-    } catch (const IoError& error) {
-      throw KernelRefused(error.what(), line_at(at), why);
-    }
+    throw KernelRefused(source.pointing_at(std::string_view(shown).substr(at, 1), why), line_at(at),
+                        why);
   };
 
   const auto code = std::make_shared<const Code>(kernel.text);
@@ -806,10 +793,8 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   const std::shared_ptr<HostLaunch> host = HostLaunch::find(code, kernel.kernel);
   std::optional<TemplateHead> head;
   if (is(tokens, found->begin, "template")) {
-    head =
-        template_head(tokens.first(found->name), found->begin,
-                      host ? host->template_arguments : std::vector<std::string>(),
-                      [&](const Token& token, const std::string& why) { fail_at(token.at, why); });
+    head = template_head(tokens.first(found->name), found->begin,
+                         host ? host->template_arguments : std::vector<std::string>(), fail_at);
     kernel.template_arguments = head->arguments;
   }
   kernel.is_closed = found->end < tokens.size();
@@ -818,12 +803,9 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
       fail_at(tokens[i].at,
               "code for the host, which launches a kernel; leave the kernel alone in the file");
 
-  const std::size_t brackets = tokens[found->open].at;
   const Tokens body = found->in_braces(tokens);
-  choose_arguments(kernel, parameters_of(inside(tokens, found->open)), body,
-                   [&](const Parameter& parameter, const std::string& why) {
-                     fail_at(parameter.at > 0 ? parameter.at : brackets, why);
-                   });
+  choose_arguments(kernel, parameters_of(inside(tokens, found->open)), tokens[found->open].at, body,
+                   fail_at);
   if (!kernel.takes(KernelArgument::mask)) {
     const std::vector<const Token*> arrays = constant_arrays(tokens);
     if (arrays.empty())
@@ -849,7 +831,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   for (std::size_t i = 2; i < tokens.size(); ++i)
     uses_std = uses_std || (tokens[i].text == "std" && tokens[i - 1].text == "namespace" &&
                             tokens[i - 2].text == "using");
-  std::optional<Refusal> refusal = initializer_of_shared(tokens);
+  check_shared(tokens, fail_at);
   for (const Function& function : functions) {
     const Tokens before = function.before(tokens);
     const bool is_for_device = &function == found || has(before, "__device__");
@@ -857,10 +839,9 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     kernel.device_lines.emplace_back(line_at(tokens[function.begin].at),
                                      line_at(tokens[function.end].at));
     // nvcc only warns of what is for both.
-    if (!refusal && !has(before, "__host__"))
-      refusal = refused_by_nvcc(function.in_braces(tokens), hosts, uses_std);
+    if (!has(before, "__host__"))
+      check_for_nvcc(function.in_braces(tokens), hosts, uses_std, fail_at);
   }
-  if (refusal) fail_at(refusal->at, refusal->why);
   const auto first_line = [&](std::size_t i) {
     return i < tokens.size() ? line_at(tokens[i].at) : 0;
   };

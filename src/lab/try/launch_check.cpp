@@ -1,15 +1,13 @@
 #include "src/lab/try/launch_check.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "src/base/source_text.hpp"
-#include "src/lab/try/pixels.hpp"
+#include "src/lab/try/oracle.hpp"
 
 namespace convfilt {
 namespace {
 
-/// The numbers of the launch for a picture.
 HostLaunch::Numbers numbers_for(const KernelFile& kernel, const Trial& trial, int times = 1) {
   using enum KernelArgument;
   // In the order of KernelArgument.
@@ -71,7 +69,6 @@ std::string beyond(const BlockSides& grid, const Trial& trial, const LaunchSize&
   return text + " on";
 }
 
-/// Why the grid has too few blocks.
 std::string why_fewer(const KernelFile& kernel, const Trial& trial, const BlockSides& grid,
                       const BlockSides& needed) {
   const LaunchSize& launch = kernel.launch;

@@ -1,4 +1,4 @@
-#include "src/lab/try/pixels.hpp"
+#include "src/lab/try/oracle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -139,44 +139,35 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
   return all;
 }
 
-/// How many outputs the first block has written last, and how far they reach.
-struct Written {
-  std::int64_t count = 0;
-  BlockSides reach{{0, 0}, 0};
-};
-
-Written by_first_block(const Oracle& oracle, const TrialRun& run) {
-  Written written;
-  oracle.all_of([&](const Cell& cell) {
-    if (run.is_set.empty() || run.is_set[std::size_t(oracle.place_of(cell))] != 2) return true;
-    ++written.count;
-    written.reach.width = std::max(written.reach.width, std::int64_t{cell.x} + 1);
-    written.reach.height = std::max(written.reach.height, std::int64_t{cell.y} + 1);
-    written.reach.depth = std::max(written.reach.depth, std::int64_t{cell.z} + 1);
-    return true;
-  });
-  return written;
-}
-
 /// Compares what the first block wrote with what the launch says; nothing where that is as much.
 std::string against_launch(const Oracle& oracle, const TrialRun& run, const LaunchSize& launch,
                            bool is_more) {
   const Trial& trial = oracle.trial();
   const BlockSides& said = launch.outputs;
-  const Written is = by_first_block(oracle, run);
-  if (is.count == 0 || launch.clears_out) return "";
-  const auto differs = [&](std::int64_t reach, std::int64_t each, int side) {
-    return is_more ? reach > each : reach < std::min<std::int64_t>(each, side);
+  // How many outputs the first block has written last, and how far they reach.
+  std::int64_t count = 0;
+  BlockSides reach{{0, 0}, 0};
+  oracle.all_of([&](const Cell& cell) {
+    if (run.is_set.empty() || run.is_set[std::size_t(oracle.place_of(cell))] != 2) return true;
+    ++count;
+    reach.width = std::max(reach.width, std::int64_t{cell.x} + 1);
+    reach.height = std::max(reach.height, std::int64_t{cell.y} + 1);
+    reach.depth = std::max(reach.depth, std::int64_t{cell.z} + 1);
+    return true;
+  });
+  if (count == 0 || launch.clears_out) return "";
+  const auto differs = [&](std::int64_t is, std::int64_t each, int side) {
+    return is_more ? is > each : is < std::min<std::int64_t>(each, side);
   };
   const bool is_row = said.height == 0 && trial.height > 1;
-  if (is_row ? !differs(is.count, said.width * trial.channels, int(trial.outputs()))
-             : !differs(is.reach.width, said.width, trial.out_width()) &&
-                   !differs(is.reach.height, std::max<std::int64_t>(said.height, 1),
+  if (is_row ? !differs(count, said.width * trial.channels, int(trial.outputs()))
+             : !differs(reach.width, said.width, trial.out_width()) &&
+                   !differs(reach.height, std::max<std::int64_t>(said.height, 1),
                             trial.out_height()) &&
-                   !differs(is.reach.depth, said.depth, trial.out_depth()))
+                   !differs(reach.depth, said.depth, trial.out_depth()))
     return "";
   const BlockSides wrote =
-      is_row || trial.height == 1 ? BlockSides{{is.count / trial.channels, 0}} : is.reach;
+      is_row || trial.height == 1 ? BlockSides{{count / trial.channels, 0}} : reach;
   return "a block writes " + to_string(wrote) + " outputs, and the launch " +
          (launch.line > 0 ? "promises " : "counts on ") + to_string(said) + " of each";
 }
@@ -201,12 +192,6 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const auto written = [&](const Cell& cell) {
     return is_written(run, std::size_t(oracle.place_of(cell)));
   };
-  const auto cause = [](const char* kind, const std::string& text, bool is_cause = true,
-                        int line = 0) {
-    LessonSentence sentence{kind, line, text};
-    sentence.is_cause = is_cause;
-    return sentence;
-  };
   std::vector<Cell> wrong;
   std::size_t unwritten = 0;
   oracle.all_of([&](const Cell& cell) {
@@ -219,8 +204,8 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   if (wrong.empty()) {
     const std::string more = against_launch(oracle, run, launch, true);
     if (more.empty()) return {};
-    return cause("outputs", more + ": blocks beyond the picture are launched in vain",
-                 launch.line > 0, launch.line);
+    return {"outputs", launch.line, more + ": blocks beyond the picture are launched in vain",
+            launch.line > 0};
   }
   const std::size_t all = trial.outputs();
   const Cell first = wrong.front();
@@ -245,14 +230,17 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
     const bool is_grid = launch.outputs.height > 0 && unwritten < all;
     if (is_grid && grid.width != grid.height && every(is_beyond) &&
         oracle.all_of([&](const Cell& cell) { return !is_beyond(cell) || !written(cell); }))
-      return cause("block_index", how_many +
-                                      " are never written, and those are written that would be if "
-                                      "blockIdx.x and blockIdx.y were swapped");
+      return {"block_index", 0,
+              how_many +
+                  " are never written, and those are written that would be if blockIdx.x and "
+                  "blockIdx.y were swapped",
+              true};
     if (is_grid && every(is_between))
-      return cause("block_index", how_many + " are never written: blocks lie " +
-                                      to_string(threads) + " outputs apart, and compute " +
-                                      to_string(launch.outputs) +
-                                      ", which blockIdx must be multiplied by");
+      return {"block_index", 0,
+              how_many + " are never written: blocks lie " + to_string(threads) +
+                  " outputs apart, and compute " + to_string(launch.outputs) +
+                  ", which blockIdx must be multiplied by",
+              true};
     const std::string fewer = against_launch(oracle, run, launch, false);
     return {"unwritten", 0,
             how_many + " are never written, the first at " + pixel(trial, first) +
@@ -303,8 +291,8 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
     if (explains(one.variant)) {
       const bool counts = std::string_view(one.kind) == "ghost_cells" && !one.variant.replicates;
       const bool is_cause = all > kFew && one.variant.low[0] >= 0 && one.variant.low[1] >= 0;
-      return cause(one.kind, counts ? how_many + " are wrong, since " + one.text : one.text,
-                   is_cause);
+      return {one.kind, 0, counts ? how_many + " are wrong, since " + one.text : one.text,
+              is_cause};
     }
 
   const double expected = oracle.at(first), more = got(first) - expected,
@@ -324,11 +312,11 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
                oracle.allowed(0) + (oracle.allowed(0) + std::abs(should_be)) * 1e-4;
       })) {
     const bool is_mean = std::abs(times * double(mask.weights.size()) - 1) < 1e-3;
-    return cause("factor",
-                 "all outputs are " + with_format("%.4g", times) + " times what they should be" +
-                     (is_mean ? ": they are divided by the number of weights, which apply as they "
-                                "stand"
-                              : ""));
+    return {"factor", 0,
+            "all outputs are " + with_format("%.4g", times) + " times what they should be" +
+                (is_mean ? ": they are divided by the number of weights, which apply as they stand"
+                         : ""),
+            true};
   }
   if (trial.channels > 1 && every([](const Cell& cell) { return cell.channel > 0; }))
     return {"channels", 0,

@@ -38,13 +38,11 @@ std::string fresh_word() {
 constexpr double kSeconds = 60;  ///< of waiting, where others use the processors, too
 constexpr std::size_t kMemory = std::size_t{3} << 30;  ///< much of which is but reserved
 
-/// Describes what a kernel did to get a signal.
 std::string why_of(int signal) {
   return signal == SIGSYS ? "it starts another process or thread, or signals one"
                           : ::strsignal(signal);
 }
 
-/// Limits of a kernel's run.
 ProcessLimits limits_of_run() {
   return {.seconds = kSeconds,
           .processor_seconds = LessonProgram::kProcessorSeconds,
@@ -136,13 +134,9 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   write_student(kernel, true, folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
-  const std::vector<std::string> how = {compiler,
-                                        "-std=c++20",
-                                        "-gdwarf-4",
-                                        "-O1",
-                                        "-I" + folder.string(),
-                                        "-I" + root.string(),
-                                        "-I" + fs::absolute(kernel_.path).parent_path().string()};
+  std::vector<std::string> how = {compiler, "-std=c++20", "-gdwarf-4", "-O1"};
+  for (const fs::path& searched : {folder, root, fs::absolute(kernel_.path).parent_path()})
+    how.push_back("-I" + searched.string());
   // A build folder has the words of CUDA as GCC keeps what it has read.
   const fs::path read_before = library.parent_path() / "lesson_words.hpp";
   std::error_code error;

@@ -33,9 +33,9 @@ struct LessonSentence {
   std::string kind;  ///< for programs: a fault of src/lab/try/runtime/machine.hpp, or what is wrong
   int line = 0;      ///< of the kernel's file; 0 = none
   std::string text;  ///< for people
+  bool is_cause = false;                      ///< it explains all that is wrong with the outputs
   std::optional<LessonFinding> finding = {};  ///< what was seen
   std::string picture = "", mask = "";        ///< with which it was seen; sides, or empty
-  bool is_cause = false;                      ///< it explains all that is wrong with the outputs
 };
 
 /// A picture, and the mask that it is filtered with. A line has one row, and a volume has planes.

@@ -9,7 +9,6 @@
 #include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/lab/explain/count_reads.hpp"
-#include "src/lab/try/oracle.hpp"
 
 namespace convfilt {
 namespace {
@@ -64,8 +63,7 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
          (verdict.textbook.empty() ? ":\n" : ", beside our strategies:\n") + as_text(table, width) +
          in_parts +
          "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
-         "those "
-         "that\nwarps touch in global memory; the lanes of a divergent warp make different "
+         "those that\nwarps touch in global memory; the lanes of a divergent warp make different "
          "accesses.\n";
 }
 

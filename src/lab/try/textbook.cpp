@@ -1,4 +1,4 @@
-#include "src/lab/try/textbook.hpp"
+#include "src/lab/try/judge.hpp"
 
 #include "kernels/backend/devices.hpp"
 #include "src/auto/machine.hpp"
@@ -8,6 +8,11 @@
 
 namespace convfilt {
 namespace {
+
+/// One channel of floats, ghost cells 0, with as many outputs as samples.
+Problem lesson_problem(const Mask& mask, int width, int height) {
+  return {width, height, 1, Depth::f32, Border::constant, 0, mask};
+}
 
 std::vector<Contender> textbook(const Problem& problem) {
   std::vector<Contender> all =
@@ -19,16 +24,6 @@ std::vector<Contender> textbook(const Problem& problem) {
 }
 
 }  // namespace
-
-Problem lesson_problem(const Mask& mask, int width, int height) {
-  Problem problem;
-  problem.width = width;
-  problem.height = height;
-  problem.depth = Depth::f32;
-  problem.border = Border::constant;
-  problem.mask = mask;
-  return problem;
-}
 
 std::vector<BlockRow> count_textbook(const Mask& mask) {
   const Problem problem = lesson_problem(mask, 4096, 4096);
@@ -54,11 +49,9 @@ std::vector<TimeRow> time_textbook(const Trial& trial, int ordinal, int repeats)
                                         trial.width, trial.height, 1,
                                         std::ptrdiff_t(sizeof(float)) * trial.width};
   std::vector<TimeRow> rows;
-  PlanOptions how;
-  how.device = ordinal;
   for (const Contender& contender : textbook(problem)) {
-    how.tuning = contender.tuning;
-    const auto plan = contender.strategy->prepare(problem, DeviceKind::cuda, how);
+    const auto plan = contender.strategy->prepare(problem, DeviceKind::cuda,
+                                                  {.device = ordinal, .tuning = contender.tuning});
     const double ms = quartiles_of(plan->time_resident(in, repeats)).median;
     if (ms == 0)
       throw DeviceError("CUDA device " + std::to_string(ordinal) +

@@ -1,7 +1,6 @@
 #include "src/lab/tune/tune.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -70,10 +69,8 @@ std::optional<double> cpu_sample(const Machine& machine, Family family, const Im
                                      picture.depth(), std::move(mask));
   const Strategy* strategy = first_in_order(family, DeviceKind::cpu, problem, machine);
   if (!strategy) return {};
-  PlanOptions how;
-  how.threads = 1;
   Image out(problem.width, problem.height, problem.channels, problem.depth);
-  const auto plan = strategy->prepare(problem, DeviceKind::cpu, how);
+  const auto plan = strategy->prepare(problem, DeviceKind::cpu, {.threads = 1});
   return median_seconds(*plan, picture, out, runs) / (double(problem.width) * problem.height);
 }
 
@@ -87,9 +84,8 @@ struct TunePoint {
 
 /// Milliseconds of the kernels, above 0.
 double kernel_ms(const TunePoint& point, const Strategy& strategy) {
-  PlanOptions how;
-  how.device = point.device.ordinal;
-  const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
+  const auto plan =
+      strategy.prepare(point.problem, DeviceKind::cuda, {.device = point.device.ordinal});
   PictureView<const std::byte> in = point.picture.view();
   const std::vector<double> ms = times_within(point.grid.budget_ms, point.grid.runs, [&](int runs) {
     return plan->time_resident(std::exchange(in, {}), runs);
@@ -162,6 +158,14 @@ std::string rate_line(const char* what, double before, double now, const char* u
   return with_format("  %-22s %10.4g %s\n", what, now, unit);
 }
 
+Mask full_rank(int side) {
+  return random_mask(Weights::bits16, side, side);
+}
+
+Mask rank_1(int side) {
+  return random_mask(Weights::rank1, side, side);
+}
+
 /// Calls f(size, depth, channels) for each.
 template <class F>
 void for_pictures(const TuneGrid& grid, F f) {
@@ -208,19 +212,16 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
       if (const auto seconds = cpu_sample(machine, family, picture, mask, runs))
         points.push_back({taps, *seconds});
     };
-    for (const int mask : {3, 7, 15})
-      add(Family::direct, double(mask) * mask, random_mask(Weights::bits16, mask, mask));
-    for (const int mask : {17, 63, 127})
-      add(Family::separable, 2.0 * mask, random_mask(Weights::rank1, mask, mask));
+    for (const int mask : {3, 7, 15}) add(Family::direct, double(mask) * mask, full_rank(mask));
+    for (const int mask : {17, 63, 127}) add(Family::separable, 2.0 * mask, rank_1(mask));
   }
   if (narrow.empty() || wide.empty())
     throw DeviceError("no strategy runs on this CPU, so nothing can be measured");
   std::tie(rates.sample_u8, rates.multiply_add_u8) = fitted(narrow);
   std::tie(rates.sample_wide, rates.multiply_add_wide) = fitted(wide);
   progress("the CPU, a transform");
-  const auto transform =
-      cpu_sample(machine, Family::transform, noise_picture(side, side, 1, Depth::f32),
-                 random_mask(Weights::bits16, 63, 63), runs);
+  const auto transform = cpu_sample(machine, Family::transform,
+                                    noise_picture(side, side, 1, Depth::f32), full_rank(63), runs);
   rates.transform_sample = std::max(transform.value_or(0) - rates.sample_wide, rates.sample_wide);
   return rates;
 }
@@ -229,23 +230,17 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
                      const Machine& machine, const Progress& progress) {
   progress("the start of CUDA");
   time_device_copy(1, 1, device.ordinal);
-  GpuRates rates;
+  GpuRates rates{device.name, device.major, device.minor, device.multiprocessors};
   rates.context_seconds = ms_since(start) / 1e3;
-  rates.name = device.name;
-  rates.major = device.major;
-  rates.minor = device.minor;
-  rates.multiprocessors = device.multiprocessors;
   progress("copies");
   const double copy_ms = quartiles_of(time_device_copy(kCopiedBytes, 21, device.ordinal)).median;
   if (!(copy_ms > 0)) throw DeviceError("CUDA device " + device.name + ": a copy took no time");
   rates.copy_rate = 2e3 * double(kCopiedBytes) / copy_ms;
 
-  const Problem problem = problem_of(2048, 2048, 3, Depth::f32, random_mask(Weights::bits16, 3, 3));
+  const Problem problem = problem_of(2048, 2048, 3, Depth::f32, full_rank(3));
   const Strategy* strategy = cheapest(Family::direct, device, problem, machine, nullptr).strategy;
   if (!strategy) throw DeviceError("CUDA device " + device.name + ": no strategy runs there");
-  PlanOptions how;
-  how.device = device.ordinal;
-  const auto plan = strategy->prepare(problem, DeviceKind::cuda, how);
+  const auto plan = strategy->prepare(problem, DeviceKind::cuda, {.device = device.ordinal});
   const Image in = noise_picture(problem.width, problem.height, problem.channels, problem.depth);
   Image out(problem.width, problem.height, problem.channels, problem.depth);
   std::vector<double> up, down;
@@ -285,19 +280,15 @@ MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
   if (!machine.fft_missing().empty())
     std::erase_if(transforms, [](const Strategy* strategy) { return strategy->needs.fft; });
 
-  const auto full_rank = [](int side) { return random_mask(Weights::bits16, side, side); };
   MeasuredCurves measured;
   for_pictures(grid, [&](const TuneGrid::Size& size, Depth depth, int channels) {
     const Image picture = noise_picture(size.width, size.height, channels, depth);
     TunePoint point{device, grid, problem_of(size.width, size.height, channels, depth), picture};
+    const auto gaussian = [](int side) { return gaussian_mask_of(side, side); };
     measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
-    measure_masks(
-        measured, point, all_of(Family::separable), grid.lines,
-        [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
+    measure_masks(measured, point, all_of(Family::separable), grid.lines, rank_1, progress);
     measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
-    measure_masks(
-        measured, point, smooth, grid.smooth, [](int side) { return gaussian_mask_of(side, side); },
-        progress);
+    measure_masks(measured, point, smooth, grid.smooth, gaussian, progress);
   });
   std::ranges::stable_sort(measured.curves, {}, &CostCurve::place);
   return measured;
@@ -355,11 +346,9 @@ std::string changes(const Profile* before, const Profile& now, const CudaDevice*
   const TuneGrid grid = tune_grid(true);
   for_pictures(grid, [&](const TuneGrid::Size& size, Depth depth, int channels) {
     for (const int side : grid.squares)
-      compare_choices(Family::direct, size, depth, channels,
-                      random_mask(Weights::bits16, side, side));
+      compare_choices(Family::direct, size, depth, channels, full_rank(side));
     for (const int side : grid.lines)
-      compare_choices(Family::separable, size, depth, channels,
-                      random_mask(Weights::rank1, side, side));
+      compare_choices(Family::separable, size, depth, channels, rank_1(side));
   });
   text += "auto chooses otherwise at " + std::to_string(changed) + " of " + std::to_string(points) +
           " points" + (changed > kShown ? "; the first " + std::to_string(kShown) + ":" : "") +

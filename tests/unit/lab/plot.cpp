@@ -89,8 +89,8 @@ TEST_CASE("a script of many megabytes goes through") {
 TEST_CASE("a file is written by the end of its name") {
   if (testing::gnuplot_missing()) return;
   const testing::TemporaryFolder folder;
-  plot_to_file(folder / "a.svg", "plot x\n", kSize);
-  plot_to_file(folder / "a.PNG", "plot x\n", kSize);
+  plot_to_file(folder / "a.svg", {"plot x\n", kSize});
+  plot_to_file(folder / "a.PNG", {"plot x\n", kSize});
   CHECK(contains(std::string(1, char(testing::load(folder / "a.svg")[0])), "<"));
   CHECK(testing::load(folder / "a.PNG")[1] == 'P');
   CHECK_THROWS_AS(check_plot(folder / "a.pdf"), UsageError);
@@ -103,8 +103,9 @@ TEST_CASE("a file is written by the end of its name") {
 TEST_CASE("what gnuplot says is passed on, and nothing is written") {
   if (testing::gnuplot_missing()) return;
   const testing::TemporaryFolder folder;
-  const std::string message =
-      message_of([&] { plot_to_file(folder / "a.svg", "plot no_such_thing\n", kSize); });
+  const std::string message = message_of([&] {
+    plot_to_file(folder / "a.svg", {"plot no_such_thing\n", kSize});
+  });
   CHECK(contains(message, "gnuplot fails"));
   CHECK(contains(message, "no_such_thing"));
   CHECK_FALSE(contains(message, "\n"));
@@ -141,15 +142,15 @@ TEST_CASE("a picture that is cut short is not published") {
     const bool is_svg = plot_format_of(name) == PlotFormat::svg;
     for (const char* lines : kShort) {
       const FakeGnuplot gnuplot(lines);
-      CHECK(message_of([&] { plot_to_file(folder / name, "plot x\n", kSize); }) == kCut);
+      CHECK(message_of([&] { plot_to_file(folder / name, {"plot x\n", kSize}); }) == kCut);
     }
     {
       const FakeGnuplot gnuplot(kWhole[is_svg ? 1 : 0]);
-      CHECK(message_of([&] { plot_to_file(folder / name, "plot x\n", kSize); }) == kCut);
+      CHECK(message_of([&] { plot_to_file(folder / name, {"plot x\n", kSize}); }) == kCut);
     }
     CHECK(folder.files() == (is_svg ? 0 : 1));
     const FakeGnuplot gnuplot(kWhole[is_svg ? 0 : 1]);
-    CHECK(message_of([&] { plot_to_file(folder / name, "plot x\n", kSize); }) == "");
+    CHECK(message_of([&] { plot_to_file(folder / name, {"plot x\n", kSize}); }) == "");
   }
   CHECK(folder.files() == 2);
 }

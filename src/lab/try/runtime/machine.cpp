@@ -6,7 +6,6 @@
 #include <array>
 #include <csignal>
 #include <limits>
-#include <memory>
 #include <stdexcept>
 #include <tuple>
 
@@ -72,7 +71,6 @@ struct Cell {
   Use read, written, added;  ///< added: by an atomic operation
 };
 
-/// State of an output.
 struct Output {
   bool is_set = false;
   int writer = -1;  ///< a thread
@@ -249,8 +247,8 @@ struct Machine {
   std::map<const Cell*, ReadForUpdate> reads_for_update;
   std::map<std::int64_t, SharedRewrite> shared_rewrites;  ///< by word
 
-  Access last;                   ///< that was seen
-  std::uintptr_t last_code = 0;  ///< that was seen, of an access or behind a branch
+  std::uintptr_t last_address = 0;  ///< of an access that was seen
+  std::uintptr_t last_code = 0;     ///< that was seen, of an access or behind a branch
 
   Result result;
   std::map<std::tuple<Fault, std::uintptr_t>, std::size_t> known;
@@ -627,7 +625,6 @@ void yield(Fiber::State state, std::uintptr_t code) {
   swapcontext(&fiber.context, &m.scheduler);
 }
 
-/// Lets the current thread wait for its warp.
 void wait_for_warp(std::uintptr_t code, bool orders_memory) {
   machine->fibers[std::size_t(machine->current)].orders_memory = orders_memory;
   yield(Fiber::State::in_warp, code);
@@ -726,14 +723,12 @@ struct Registers {
   std::uintptr_t code = 0, stack = 0;
 };
 
-/// Whether the current thread has left its stack.
 bool has_left_stack(const Machine& m, std::uintptr_t stack) {
   if (m.current < 0 || stack == 0) return false;
   const char* const begin = m.stack_of(std::size_t(m.current));
   return !lies_between(stack, begin, begin + kStack);
 }
 
-/// Ends the run.
 void stop(int signal, std::uintptr_t address, const Registers& registers) {
   Machine* const m = machine;
   machine = nullptr;
@@ -769,7 +764,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   Machine* const m = machine;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   // The processor does not say which address it was that no program can have.
-  if (m && signal == SIGSEGV && info->si_code == SI_KERNEL) address = m->last.address;
+  if (m && signal == SIGSEGV && info->si_code == SI_KERNEL) address = m->last_address;
   if (m && signal == SIGSEGV && m->mapped_pages < kMostPages)
     for (const Guarded* picture : {&m->in, &m->out, &m->mask})
       if (picture->has_around(address)) {
@@ -930,7 +925,7 @@ void access(const void* address, std::size_t bytes, bool writes, const void* ret
   if (machine == nullptr) return;
   const auto at = reinterpret_cast<std::uintptr_t>(address),
              code = reinterpret_cast<std::uintptr_t>(return_address);
-  machine->last = {at, bytes, writes};
+  machine->last_address = at;
   machine->last_code = code;
   settle_rewritten();
   for (std::size_t i = 0; i < bytes; i += 4)

@@ -65,13 +65,6 @@ struct Memory {
   bool clears_out = false;   ///< out is 0 at the start, and counts as set
 };
 
-/// One access to memory.
-struct Access {
-  std::uintptr_t address = 0;
-  std::size_t bytes = 0;
-  bool writes = false;
-};
-
 /// How a run ended before its time.
 struct Stop {
   int signal = 0;  ///< 0 = the kernel has called exit()

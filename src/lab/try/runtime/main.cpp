@@ -33,11 +33,6 @@ using namespace convfilt::lesson;
 std::FILE* report = nullptr;
 std::string word;  ///< that begins the report
 
-std::string read_word() {
-  char word[100] = "";
-  return std::fscanf(stdin, "%99s", word) == 1 ? word : "";
-}
-
 unsigned long code_of(std::uintptr_t address) {
   // The call lies before the address that it returns to.
   return address == 0
@@ -83,7 +78,8 @@ LessonArray checked_array() {
 
 void run_kernel(char** argv) {
   const auto number = [&](int i) { return unsigned(std::atol(argv[i])); };
-  word = read_word();
+  char first[100] = "";
+  if (std::fscanf(stdin, "%99s", first) == 1) word = first;
   Memory memory;
   const Launch launch{
       {number(4), number(5), number(6)}, {number(1), number(2), number(3)}, number(7)};

@@ -10,13 +10,6 @@
 #include "src/lab/try/runtime/call.hpp"
 #include "src/lab/try/runtime/cuda_words.hpp"
 
-template <class LessonType>
-struct LessonElement {
-  using LessonIs = LessonType;
-};
-template <class LessonType, std::size_t lesson_size>
-struct LessonElement<LessonType[lesson_size]> : LessonElement<LessonType> {};
-
 #include <student.hpp>
 
 void lesson_call(const LessonNumbers& lesson_numbers, float* lesson_in, float* lesson_out,
@@ -31,7 +24,7 @@ LessonArray lesson_array() {
   return {
       (void*)&LESSON_MASK,
       int(sizeof(LESSON_MASK)),
-      int(sizeof(LessonElement<LessonIs>::LessonIs)),
+      int(sizeof(std::remove_all_extents_t<LessonIs>)),
       lesson_rank > 2 ? int(std::extent_v<LessonIs, 0>) : 0,
       lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 1 ? lesson_last - 1 : 0)>) : 0,
       lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 0 ? lesson_last : 0)>) : 0};

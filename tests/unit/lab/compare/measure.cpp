@@ -161,7 +161,7 @@ TEST_CASE("an emulated row has counts, and no times") {
 
 TEST_CASE("what takes too long is counted on a piece from the middle") {
   CompareOptions options;
-  options.threads = 1;  // however many cores there are
+  options.request.threads = 1;  // however many cores there are
   // The emulator's first run of 922 million multiply-adds is of a small piece on any machine, and
   // no machine takes the whole in a millisecond.
   options.row_patience = 1e-3;
@@ -183,8 +183,8 @@ TEST_CASE("what takes too long is counted on a piece from the middle") {
 
 TEST_CASE("all that is counted is counted on the same piece") {
   CompareOptions options;
-  options.threads = 1;
-  options.device = "emulator";
+  options.request.threads = 1;
+  options.request.device = "emulator";
   options.row_patience = 0.1;  // the whole is 6e9 multiply-adds for one core
   for (const char* name : {"basic", "tiled-in"})
     options.contenders.push_back({find_strategy(name), {}});
@@ -219,8 +219,8 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
 
 TEST_CASE("where the bytes of cpu take too long, rows from the middle are compared") {
   CompareOptions options;
-  options.device = "cpu";
-  options.threads = 1;
+  options.request.device = "cpu";
+  options.request.threads = 1;
   for (const Mode mode : kModes) {
     for (const Border border : {Border::wrap, Border::constant}) {
       if (mode == Mode::full && border != Border::constant) continue;
@@ -256,7 +256,7 @@ TEST_CASE("what is separable is held against separable on the CPU") {
   const Problem problem = problem_of(100, 50, mask_named("9x9"));
   CompareOptions options;
   options.contenders = all_contenders(all);
-  options.device = "cpu";
+  options.request.device = "cpu";
   DeviceLimits limits(2);
   const Image picture = noise_picture(100, 50, 1, Depth::u8);
   const Comparison c = compare(problem, picture, options, all, limits, [](const std::string&) {});
@@ -268,11 +268,11 @@ TEST_CASE("what is separable is held against separable on the CPU") {
 
 TEST_CASE("--device restricts, and what does not run there is a row") {
   CompareOptions options;
-  options.device = "cpu";
+  options.request.device = "cpu";
   const Comparison c = comparison(problem_of(40, 30, mask_named("3x3")), options);
   CHECK(row_of(c, "cpu").times);
   CHECK(row_of(c, "basic").refusal.starts_with("does not run on cpu, only on emulator"));
-  options.device = "cuda";
+  options.request.device = "cuda";
   CHECK_THROWS_AS(comparison(problem_of(40, 30, mask_named("3x3")), options), DeviceError);
 }
 

@@ -33,7 +33,7 @@ std::size_t letters_of(const std::string& text) {
   return std::size_t(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-Page page_of_script(const TilePicture& picture) {
+Page page_of_script(const Drawing& picture) {
   const std::regex label(R"(set label '(.*)' at ([-\d.e+]+),([-\d.e+]+) (\w+) front(.*))"),
       sized(R"(%.1f', ([\d.]+) \* letter)"),
       outline(
@@ -66,11 +66,11 @@ Page page_of_script(const TilePicture& picture) {
       if (match[1] == "x") continue;
       const auto x_of = [&](const std::string& x) {
         return (at['l'] + (std::stod(x) - left) / (right - left) * (at['r'] - at['l'])) *
-               picture.page.width;
+               picture.size.width;
       };
       const auto y_of = [&](const std::string& y) {
         return (1 - at['t'] + (std::stod(y) - top) / (bottom - top) * (at['t'] - at['b'])) *
-               picture.page.height;
+               picture.size.height;
       };
       for (const std::smatch& each : outlines)
         page.outlines.push_back(
@@ -171,16 +171,16 @@ TEST_CASE("words of a page stand on it, beside each other, for blocks in the mid
       for (const std::optional<OutputAt>& at : places) {
         INFO(c.name << ", " << to_string(c.tuning) << ", " << to_string(e.asked) << " at "
                     << (at ? std::to_string(at->x) + "," + std::to_string(at->y) : "middle"));
-        const TilePicture picture = tile_picture(e, at);
+        const Drawing picture = tile_picture(e, at);
         const Page page = page_of_script(picture);
         REQUIRE(page.words.size() > 5);
         for (std::size_t k = 0; k < page.words.size(); ++k) {
           const Drawn& words = page.words[k];
           INFO(words.text);
           CHECK(words.box.left >= 0);
-          CHECK(words.box.right <= picture.page.width);
+          CHECK(words.box.right <= picture.size.width);
           CHECK(words.box.top >= 0);
-          CHECK(words.box.bottom <= picture.page.height);
+          CHECK(words.box.bottom <= picture.size.height);
           for (std::size_t n = 0; n < k; ++n) {
             INFO(page.words[n].text);
             CHECK(!meet(words.box, page.words[n].box));
