@@ -259,6 +259,16 @@ TEST_CASE("small jobs do not hold back a large one") {
   World world;
   world.work.assign(200, {10, false});
   world.work[50].memory = 100;
+  // However late the system gives the large one's worker a turn, those behind wait until it has
+  // found no room. The run hears of that a moment later.
+  std::atomic<bool> has_begun{false};
+  world.on_device = [&](int job) {
+    if (job == 50) has_begun = true;
+    if (job <= 50 || has_begun) return;
+    for (int i = 0; i < 100'000 && world.postponed == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
   const Batch batch = batch_on(4, 100);
   run(world, jobs_of(200), batch);
   const auto large = std::find(world.order.begin(), world.order.end(), 50) - world.order.begin();
@@ -494,6 +504,9 @@ TEST_CASE("what a device that fails has begun is done again on the CPU, and so i
   std::atomic<bool> is_broken{false};
   world.on_device = [&](int job) {
     if (job == 20) is_broken = true;
+    // However late the system gives that one's worker a turn, others come after it.
+    for (int i = 0; i < 100'000 && job > 20 && !is_broken; ++i)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     // Each call fails from then on, whoever makes it.
     if (is_broken) throw DeviceError("an illegal address");
   };
