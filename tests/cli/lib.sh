@@ -57,7 +57,10 @@ getrusage_number() {
     aarch64 | riscv64) echo 165 ;;
   esac
 }
-need_peak() { [ -n "$(getrusage_number)" ] || skip "the number of getrusage(2) is not known for $(uname -m)"; }
+need_peak() {
+  [ -n "$(getrusage_number)" ] || skip "the number of getrusage(2) is not known for $(uname -m)"
+  ! grep -q __asan_init "$CONVFILT" || skip "AddressSanitizer takes memory of its own"
+}
 
 # Runs a command as a user whom permissions bind. need_anyone comes before it.
 as_anyone() {

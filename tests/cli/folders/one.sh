@@ -10,7 +10,7 @@ try blur in.pgm out.pgm --sigma 9 --if-exists skip --json
 try blur in.pgm out.pgm --sigma 9 --if-exists skip -v
 try blur in.pgm out.pgm --sigma 9 --if-exists fail --json
 try blur in.pgm out.pgm --sigma 9 --if-exists fail --dry-run
-touch -d '2 seconds ago' in.pgm
+touch -r out.pgm -d '2 seconds ago' in.pgm
 try blur in.pgm out.pgm --sigma 9 --newer --json
 same first.pgm out.pgm
 touch -d '2 seconds ago' out.pgm
