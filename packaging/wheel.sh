@@ -21,10 +21,10 @@ built=$((SECONDS - start))
 PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair -w "$out" "$out"/plain/*.whl >"$out/auditwheel.log" 2>&1 || { tail -n 20 "$out/auditwheel.log" >&2; fail "auditwheel refuses the wheel"; }
 wheel=$(echo "$out"/*.whl)
 # Only numpy, which the wheel needs, comes from the package index.
-unpacked=$(mktemp -d); trap 'rm -rf "$unpacked"' EXIT
 "$python" -m pip download -q --no-deps -d "$out/numpy" numpy
 PYTHON=$python packaging/try_wheel.sh "$wheel" "$out/numpy"
 # What it takes from the system are the libraries that every manylinux system has: those of C and C++, and zlib.
+unpacked=$(mktemp -d); trap 'rm -rf "$unpacked"' EXIT
 "$python" -m zipfile -e "$wheel" "$unpacked"
 python3 - "$unpacked" <<'END'
 import pathlib, re, subprocess, sys

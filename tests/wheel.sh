@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a wheel of what BUILD has built, without compiling, and tries it in a fresh venv, without a network. Exits with 77, and
-# prints why, where there is not all that it needs.
+# prints why, if something that it needs is missing.
 #
 #   tests/wheel.sh BUILD
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac

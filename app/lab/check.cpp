@@ -1,4 +1,3 @@
-
 #include <cmath>
 
 #include "app/commands.hpp"

@@ -313,10 +313,6 @@ void mark_row(const float* answers, float low, float high, std::uint8_t low_mark
   for (; x < n; ++x) marks[x] = answers[x] >= high ? high_mark : answers[x] >= low ? low_mark : 0;
 }
 
-// Responses have 16 bits, and their squares are summed as floats. Sums below 2^24 are exact, and
-// larger ones saturate. The root of a whole number n lies at least 1 / (8 k) from k + 1/2, which is
-// much more than a float's rounding for the k that do not saturate, so none is rounded to the wrong
-// side.
 // Responses to masks of whole weights have 16 bits, and their squares are summed as floats. Sums
 // below 2^24 are exact, and larger ones saturate. The root of a whole number n lies at least
 // 1 / (8 k) from k + 1/2, which is much more than a float's rounding for the k that do not

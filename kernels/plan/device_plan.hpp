@@ -98,7 +98,7 @@ struct InputLimits {
   bool interleaved = false;  ///< channels stay side by side, as in a picture; else planes
   bool padding = false;      ///< padding beside samples is read, with weights of 0
   int sides = 0;             ///< bytes beside a row's samples, of which margin() lie before them
-  bool brings_rows = false;  ///< filter() calls bring_rows() (side_samples.hpp), which has callers()
+  bool brings_rows = false;  ///< filter() calls bring_rows() (side_samples.hpp)
 };
 
 /// A buffer as values of a type, and as rows of such values without gaps.
@@ -190,8 +190,7 @@ class DevicePlan : public Plan {
                 bytes, 1, stream_);
   }
 
-  /// A caller's picture, whose rows filter() is to bring to its input; no picture where they are
-  /// there.
+  /// The caller's picture that filter() must copy to its input; empty if the rows are there.
   const DevicePlane& callers() const { return callers_; }
 
   /// How many of the bytes in InputLimits::sides lie before a row's samples.

@@ -98,18 +98,20 @@ static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border
   }
 }
 
-/// Copies a picture's rows, which may begin anywhere in memory, to rows that begin at one place of
-/// sixteen bytes, and writes their ghost cells as sides_kernel does. cudaMemcpy2DAsync() takes
+/// Copies a picture's rows, which may begin anywhere in memory, to rows that all begin at the same
+/// offset from a multiple of 16, and writes their ghost cells as sides_kernel does. `across` blocks
+/// lie side by side. cudaMemcpy2DAsync() takes
 /// twice the time of a copy between rows that lie alike.
 template <class T>
 static __global__ void rows_kernel(PlaneView<const T> from, PlaneView<T> to, T ghost, Border border,
-                                   int channels, int left, int right) {
+                                   int channels, int left, int right, int across) {
   constexpr int kChunk = int(sizeof(Bytes16) / sizeof(T)), kWord = 4 / int(sizeof(T));
   constexpr int kRows = RowShape::kRows;
-  const int x = (blockIdx.y * blockDim.x + threadIdx.x) * kChunk - chunks_before(to, left);
+  const int chunk = blockIdx.x % across * blockDim.x + threadIdx.x;
+  const int x = chunk * kChunk - chunks_before(to, left);
   const int end = from.width + right;
   if (x >= end) return;
-  const int first = (blockIdx.x * blockDim.y + threadIdx.y) * kRows;
+  const int first = (blockIdx.x / across * blockDim.y + threadIdx.y) * kRows;
   const int rows = min(kRows, from.height - first);
   // Whole words of memory are read, of which the row has all bytes.
   if (x >= kWord && x + kChunk + kWord <= from.width) {
@@ -161,11 +163,12 @@ void bring_rows(const DevicePlane& callers, const PlaneView<T>& to, T ghost, Bor
                 int channels, int left, int right, const Stream& stream) {
   if (!callers.data) return write_sides(to, ghost, border, channels, left, right, stream);
   const PlaneView<const T> from = callers.view<const T>();
-  const int samples = chunks_before(to, left) + from.width + right;
-  launch(dim3(ceil_div(from.height, RowShape::kThreadsDown * RowShape::kRows),
-              ceil_div(samples * int(sizeof(T)), RowShape::kThreadsAcross * int(sizeof(Bytes16)))),
+  constexpr int kSamples = RowShape::kThreadsAcross * int(sizeof(Bytes16) / sizeof(T));
+  const int across = ceil_div(chunks_before(to, left) + from.width + right, kSamples);
+  const int down = ceil_div(from.height, RowShape::kThreadsDown * RowShape::kRows);
+  launch(dim3(unsigned(across) * unsigned(down)),
          dim3(RowShape::kThreadsAcross, RowShape::kThreadsDown), stream, rows_kernel<T>, from, to,
-         ghost, border, channels, left, right);
+         ghost, border, channels, left, right, across);
 }
 
 /// The widest row that kernels walk down, so that columns, rounded up to whole lanes, fit an int.

@@ -167,7 +167,7 @@ std::unique_ptr<Work> begin_hidden(const Filter& inner, const Shape& in, const P
   return std::make_unique<KeepingWork>(std::move(work), push_hidden);
 }
 
-/// What lies in no region stays as it was.
+/// Pixels outside all regions stay as they are.
 void push_regions(const Work& work, Worker& inner, BandView<const std::byte> in,
                   BandView<std::byte> out) {
   int begin = out.height, end = 0;  // the rows that hold pixels of a region

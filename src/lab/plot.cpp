@@ -3,6 +3,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/process.hpp"
 
 namespace convfilt {
@@ -34,7 +35,7 @@ Outcome gnuplot(const std::string& option, const std::string& script = "") try {
   if (ended.code() == kNotStarted) fail(not_started("gnuplot"));
   if (ended.timed_out) fail("gnuplot takes more than an hour; leave out the picture");
   return {ended.code(), contents_of(file("picture")),
-          with_name(contents_of(file("messages")), '"' + file("script") + "\" ", "")};
+          replaced(contents_of(file("messages")), '"' + file("script") + "\" ", "")};
 } catch (const NoVerdictError& error) {
   fail(error.what());
 }
@@ -74,7 +75,7 @@ std::string terminal(PlotFormat format, PlotSize size) {
 
 /// gnuplot's SVG writes font ':Bold' as a family of that name, and viewers then take any letters.
 std::string with_bold(const std::string& svg) {
-  return with_name(svg, "font-family=\":Bold\"", "font-family=\"sans-serif\" font-weight=\"bold\"");
+  return replaced(svg, "font-family=\":Bold\"", "font-family=\"sans-serif\" font-weight=\"bold\"");
 }
 
 }  // namespace

@@ -252,12 +252,6 @@ std::string contents_of(const fs::path& path) {
   return contents;
 }
 
-std::string with_name(std::string words, const std::string& copy, const std::string& path) {
-  for (std::size_t at = 0; (at = words.find(copy, at)) != words.npos; at += path.size())
-    words.replace(at, copy.size(), path);
-  return words;
-}
-
 ScratchFolder::ScratchFolder() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);

@@ -51,9 +51,6 @@ std::string not_started(const std::string& program);
 /// The bytes of a file, up to 64 MiB; none where it cannot be read.
 std::string contents_of(const std::filesystem::path& path);
 
-/// Words in which a copy of a file is called as the user calls the file.
-std::string with_name(std::string words, const std::string& copy, const std::string& path);
-
 /// A new folder for programs and their data, which goes with its owner, or with a signal that ends
 /// this program. It has no folders in it.
 class ScratchFolder {

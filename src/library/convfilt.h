@@ -13,8 +13,10 @@
  *
  * Threads: every function may be called by several threads at once. A filter may be used by several
  * threads unless one of them changes or frees it; a plan is for one thread at a time. The program may
- * call exit() while other threads are in calls; what exit() itself calls, such as a handler of
- * atexit() or the destructor of a static, may free masks, filters and plans, and calls nothing else.
+ * call exit() while other threads are in calls, unless these use a GPU or are the first to look for
+ * one where there is a driver: CUDA's runtime does not stand that. What exit() itself calls, such as
+ * a handler of atexit() or the destructor of a static, may free masks, filters and plans, and calls
+ * nothing else.
  *
  * Texts are UTF-8. A text that a function returns is valid until the same thread calls the same
  * function again, unless it says otherwise. Functions that return a status set convfilt_error() of

@@ -333,7 +333,7 @@ Words options_of(const FilterLine& line) {
   return names;
 }
 
-/// What a filter's words give its options and arguments.
+/// The values that a filter's words give its options and arguments.
 Values values_of(const FilterLine& line, const Words& words) {
   const std::string help =
       "; convfilt " + std::string(line.help.name) + " --help shows what it takes";

@@ -84,8 +84,8 @@ std::span<const FilterLine> filters();
 /// The line of that name; null where there is none, or where a recipe makes the filter.
 const FilterLine* find_filter(std::string_view name);
 
-/// The list of all options is longer than an error may be: "unknown option '--sigm'; did you mean
-/// '--sigma'?", or where they are listed.
+/// The message for an unknown option: "unknown option '--sigm'; did you mean '--sigma'?", or where
+/// options are listed, since the whole list is longer than an error may be.
 std::string unknown_option(const std::string& word, const Words& known, std::string_view command);
 
 /// A mask by formula, for `mask make`.

@@ -181,17 +181,23 @@ class Lines {
   /// Throws IoError.
   explicit Lines(const std::string& path) : path_(path) {
     const Descriptor file(open_journal(path, O_RDONLY));
-    if (file.get() >= 0) file_.open(path, std::ios::binary);
+    if (file.get() < 0) return;
+    file_.exceptions(std::ios::badbit);
+    file_.open(path, std::ios::binary);
+    if (!is_there()) fail(path_, "cannot be opened: " + std::string(std::strerror(errno)));
   }
 
   bool is_there() const { return file_.is_open(); }
 
   /// The next line, without its newline. Throws IoError.
   bool next(std::string_view& line) {
-    const bool is_read = !std::getline(file_, line_).fail();
-    if (file_.bad()) fail(path_, "cannot be read: " + std::string(std::strerror(errno)));
+    try {
+      std::getline(file_, line_);
+    } catch (const std::ios::failure&) {
+      fail(path_, "cannot be read: " + std::string(std::strerror(errno)));
+    }
     line = line_;
-    return is_read;
+    return !file_.fail();
   }
 
   /// Whether the latest line ended with a newline.

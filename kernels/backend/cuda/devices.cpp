@@ -1,5 +1,7 @@
 #include "kernels/backend/devices.hpp"
 
+#include <dlfcn.h>
+
 #include "kernels/backend/cuda/owners.hpp"
 #include "kernels/backend/device_queue.hpp"
 
@@ -8,15 +10,21 @@ namespace {
 
 CudaDevices ask_driver() {
   CudaDevices found;
+  // CUDA's runtime would look for this library, too, but crashes where exit() is under way.
+  if (!dlopen("libcuda.so.1", RTLD_NOW)) {
+    found.missing = "no NVIDIA driver is installed; install one, or use --device=cpu";
+    return found;
+  }
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     cudaDriverGetVersion(&driver);
-    found.missing = driver == 0 ? "no NVIDIA driver is installed; install one, or use --device=cpu"
-                                : "the NVIDIA driver is too old for this build (CUDA " +
-                                      std::to_string(CUDART_VERSION / 1000) +
-                                      "); update it, or use --device=cpu";
+    found.missing =
+        driver == 0
+            ? "the NVIDIA driver cannot be used here; check nvidia-smi, or use --device=cpu"
+            : "the NVIDIA driver is too old for this build (CUDA " +
+                  std::to_string(CUDART_VERSION / 1000) + "); update it, or use --device=cpu";
   } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
     found.missing = "the NVIDIA driver finds no device; check nvidia-smi, or use --device=cpu";
   } else if (error != cudaSuccess) {

@@ -1,5 +1,4 @@
 #include "src/lab/compare/contenders.hpp"
-#include "src/base/words.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +11,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/splitmix.hpp"
 #include "src/base/suggest.hpp"
+#include "src/base/words.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 

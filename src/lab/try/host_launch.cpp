@@ -86,8 +86,7 @@ struct Unknown {};
 
 }  // namespace
 
-/// Computes expressions with some numbers, and those within them by a copy of itself. Throws
-/// Unknown.
+/// Computes expressions; a copy of the reader computes each inner one. Throws Unknown.
 class HostLaunch::Reader {
  public:
   /// `steps` counts the expressions that all copies have begun.

@@ -11,6 +11,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/lab/try/runtime/call.hpp"
 #include "src/picture/modules.hpp"
 
@@ -92,7 +93,7 @@ void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& f
 }
 
 std::string complaint(std::string words, const std::string& copy, const std::string& path) {
-  words = with_name(std::move(words), copy, path);
+  words = replaced(std::move(words), copy, path);
   std::istringstream lines(words);
   std::string text;
   int count = 0;
@@ -320,8 +321,8 @@ TrialRun LessonProgram::run(const Trial& trial, const std::optional<BlockSides>&
     }
   }
   // assert() writes there, for example.
-  result.printed = with_name(contents_of(folder / "said").substr(0, 1000),
-                             (folder / "kernel.cu").string(), kernel_.path);
+  result.printed = replaced(contents_of(folder / "said").substr(0, 1000),
+                            (folder / "kernel.cu").string(), kernel_.path);
   if (ended.has_stopped) {
     result.end = TrialRun::End::crashed;
     result.why = "it stops itself, by SIGSTOP or the like";

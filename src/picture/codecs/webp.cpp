@@ -278,7 +278,7 @@ class WebpWriter : public WholeWriter {
  private:
   static constexpr std::size_t kHead = 12;  ///< "RIFF", the bytes that follow, "WEBP"
 
-  /// Its length is set by end_container().
+  /// Writes the head of the container; end_container() sets its length.
   void begin_container(bool has_alpha) {
     constexpr unsigned kAnimated = 2, kXmp = 4, kExif = 8, kAlpha = 16, kIcc = 32;
     const Metadata& metadata = header_.metadata;

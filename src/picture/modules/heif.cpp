@@ -412,11 +412,15 @@ class HeifWriter : public WholeWriter {
     static std::mutex first;
     static std::atomic<bool> is_set_up{false};
     std::unique_lock lock(first, std::defer_lock);
-    if (!is_set_up) lock.lock();
+    if (header_.format == FormatId::heic && !is_set_up) lock.lock();
+    if (lock.owns_lock() && is_set_up) lock.unlock();
     heif_image_handle* handle = nullptr;
     require(heif_context_encode_image(heif_.get(), pixels_.get(), encoder_.get(), options.get(),
                                       &handle));
-    is_set_up = true;
+    if (lock.owns_lock()) {
+      is_set_up = true;
+      lock.unlock();
+    }
     const Handle kept(handle);
     if (!metadata.exif.empty())
       require(heif_context_add_exif_metadata(heif_.get(), handle, metadata.exif.data(),

@@ -91,7 +91,7 @@ class Mask:
     """A mask: text in the grammar of mask files, or rows of weights.
 
     Mask("scale: 16\\n1 2 1\\n2 4 2\\n1 2 1"), Mask([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), Mask(weights, divisor=9),
-    Mask.from_file("my_mask.txt"), Mask.from_file("emboss3"). Weights apply as written (correlation); flipped() is for
+    Mask(mask), Mask.from_file("my_mask.txt"), Mask.from_file("emboss3"). Weights apply as written (correlation); flipped() is for
     true convolution. At most 1025 x 1025 finite weights.
     """
 

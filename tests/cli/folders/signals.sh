@@ -7,7 +7,7 @@ for signal in INT TERM; do
   rm -rf out
   code=0
   # The signal comes after the first picture. The program runs in the foreground, since SIGINT would not reach it elsewhere.
-  { until compgen -G 'out/*.pgm' >ready; do sleep 0.01; done; kill -s $signal "$(cat pid)" || :; } 2>ended &
+  { for _ in {1..3000}; do ! compgen -G 'out/*.pgm' >ready || break; sleep 0.01; done; kill -s $signal "$(cat pid)" || :; } 2>ended &
   { bash -c 'echo $$ >pid; exec "$CONVFILT" blur photos out --sigma 3 --threads 2' || code=$?; } 2>said
   wait $!
   [ $code = $((128 + $(kill -l $signal))) ] || [ $code = 0 ] || fail "exit code $code after SIG$signal: $(cat said)"

@@ -1,6 +1,7 @@
 # A header that promises too much is refused before memory is taken: quickly, and in little memory.
 convfilt --version >/dev/null
 small() { (ulimit -v 1500000; ulimit -t 5; convfilt "$@"); }  # KiB, and seconds of a core
+SECONDS=0
 small --version >/dev/null 2>&1 || skip "the program does not start under ulimit -v; is it built with a sanitizer?"
 pgm one.pgm <<<1
 # 30000 x 30000 (7530 in hexadecimal) is beyond the limit.
@@ -22,6 +23,7 @@ for in in ppm pam pfm png bmp jpg; do
     fail "$in: $(cat said)"
   [ $code = 1 ] || fail "$in: exit code $code"
 done
+[ $SECONDS -lt 60 ] || fail "six pictures were refused in $SECONDS s"
 printf 'P6\n100000 100000\n255\n' >monster.ppm
 try blur monster.ppm out.png
 # A file of holes costs nothing to make.

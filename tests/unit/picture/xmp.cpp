@@ -54,3 +54,19 @@ TEST_CASE("a packet that is not well formed is read to its end in time") {
 }
 
 }  // namespace convfilt
+
+TEST_CASE("rights are kept, as attributes and as elements, and no words of a caption") {
+  const auto rights = [](const std::string& packet) {
+    const convfilt::Bytes kept =
+        convfilt::rights_in_xmp(convfilt::Bytes(packet.begin(), packet.end()));
+    return std::string(kept.begin(), kept.end());
+  };
+  const std::string kept = rights(
+      "<d xmpRights:Marked='True' a:Title='x'><dc:creator><l>me</l></dc:creator>"
+      "<dc:description> see cc:by \"q\" </dc:description></d>");
+  for (const char* there : {"xmpRights:Marked='True'", "<dc:creator><l>me</l></dc:creator>"})
+    CHECK(kept.find(there) != kept.npos);
+  for (const char* gone : {"cc:by", "a:Title", "dc:description"})
+    CHECK(kept.find(gone) == kept.npos);
+  CHECK(rights("<d><dc:description> see cc:by \"q\" </dc:description></d>") == "");
+}
