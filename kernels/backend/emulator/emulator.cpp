@@ -385,6 +385,10 @@ void Recorder::use(SampleRead& read, ThreadUses& thread) {
 
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
               const std::function<void()>& kernel, Watch watch, Recording* recording) {
+  constexpr unsigned kMostBlocks = 65535;  // along y and z (CUDA C++ Programming Guide)
+  if (grid.y > kMostBlocks || grid.z > kMostBlocks)
+    throw EmulatorError(
+        "emulator: a grid has more than 65535 blocks along y or z, as no GPU takes");
   std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
   std::atomic<std::uint64_t> next{0};
   if (watch == Watch::first && total.global_reads + total.ghost_cells > 0) return;

@@ -3,11 +3,14 @@
 #define CONVFILT_EMULATE
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "kernels/backend/boxes.hpp"
 #include "kernels/backend/launch.hpp"
 #include "kernels/backend/shared_words.hpp"
+#include "kernels/plan/side_samples.hpp"
 
 namespace convfilt::emulator {
 namespace {
@@ -171,6 +174,32 @@ void check_reads(std::string_view message, std::initializer_list<std::pair<int, 
 }
 
 }  // namespace
+
+TEST_CASE("a grid that no GPU takes is found out") {
+  const auto nothing = [](dim3 grid) { return said(grid, 1, read_of_another_block<false>); };
+  CHECK(nothing({1, 65535, 1}) == "");
+  for (const dim3 grid : {dim3(1, 65536, 1), dim3(1, 1, 65536)})
+    CHECK(nothing(grid) ==
+          "emulator: a grid has more than 65535 blocks along y or z, as no GPU takes");
+}
+
+TEST_CASE("a row is brought to a plan's input, however wide it is") {
+  constexpr int kWide = 65536 * 512 + 601, kPitch = 65536 * 512 + 1024, kBeside = 3;
+  std::vector<std::byte> from(kWide);
+  for (int x = 0; x < kWide; ++x) from[std::size_t(x)] = std::byte(x % 251);
+  std::vector<Bytes16> memory(kPitch / 16);
+  const PlaneView<std::uint8_t> to{reinterpret_cast<std::uint8_t*>(memory.data()) + kBeside, kWide,
+                                   1, kPitch};
+  REQUIRE(said_to([&](const Stream& stream) {
+            bring_rows({from.data(), kWide, 1, kWide}, to, std::uint8_t(7), Border::constant, 1,
+                       kBeside, kBeside, stream);
+          }) == "");
+  CHECK(std::memcmp(to.data, from.data(), kWide) == 0);
+  for (int k = 1; k <= kBeside; ++k) {
+    CHECK(to.data[-k] == 7);
+    CHECK(to.data[kWide - 1 + k] == 7);
+  }
+}
 
 TEST_CASE("a cell that its block never wrote is found out") {
   const Samples samples;
