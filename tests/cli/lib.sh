@@ -59,7 +59,7 @@ getrusage_number() {
 }
 need_peak() {
   [ -n "$(getrusage_number)" ] || skip "the number of getrusage(2) is not known for $(uname -m)"
-  ! grep -q __asan_init "$CONVFILT" || skip "AddressSanitizer takes memory of its own"
+  ! grep -q __asan_init "$CONVFILT" || skip "the program was built with AddressSanitizer, which needs more memory"
 }
 
 # Runs a command as a user whom permissions bind. need_anyone comes before it.

@@ -1,7 +1,6 @@
 // The CPU strategies against the plain loops of reference.hpp, byte by byte, on every instruction
 // set that this machine has.
 #include <doctest/doctest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +11,11 @@
 #include <string>
 
 #include "kernels/cpu/plans.hpp"
-#include "kernels/cpu/vector_targets.hpp"
 #include "tests/support/reference.hpp"
+#include "tests/support/vector_targets.hpp"
 
 namespace convfilt {
 namespace {
-
-// The targets that vector_targets.hpp leaves for HWY_DYNAMIC_DISPATCH to choose from.
-constexpr std::int64_t kTargets[] = {HWY_AVX3_DL, HWY_AVX3, HWY_AVX2,  HWY_SSE4,
-                                     HWY_SSSE3,   HWY_NEON, HWY_SCALAR};
 
 /// Rows with a gap between them, poisoned, so that writing beyond a row shows.
 struct TestPicture {
@@ -158,14 +153,7 @@ void check(Cases& cases, const Problem& p, Prepare prepare, Reference reference)
   TestPicture in = cases.picture(p);
   TestPicture want(p, 5);
   reference(p, in.view(p), want.view(p));
-  int targets = 0;
-  for (const std::int64_t target : kTargets) {
-    hwy::SetSupportedTargetsForTest(0);
-    if (!(hwy::SupportedTargets() & target) || !(HWY_TARGETS & target)) continue;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    ++targets;
-    CAPTURE(std::string(hwy::TargetName(target)));
+  with_each_target([&] {
     for (const int threads : {1, 3}) {
       const auto plan = prepare(p, PlanOptions{.threads = threads});
       for (int run = 0; run < 2; ++run) {
@@ -174,10 +162,7 @@ void check(Cases& cases, const Problem& p, Prepare prepare, Reference reference)
         CHECK(std::memcmp(got.bytes.data(), want.bytes.data(), want.bytes.size()) == 0);
       }
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
-  REQUIRE(targets > 0);
+  });
 }
 
 void check_direct(Cases& cases, const Problem& p) {

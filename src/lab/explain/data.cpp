@@ -100,8 +100,8 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
-/// What the warps of the block do: by formula and by count, or only the counts that every kernel
-/// has.
+/// The counts of a block's warps: each beside its formula, or else only those that the emulator has
+/// for every kernel.
 OrderedJson counts_json(const std::optional<WatchedBlock>& watched,
                         const std::optional<Counts>& counts) {
   OrderedJson json = OrderedJson::object();

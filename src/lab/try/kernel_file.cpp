@@ -340,8 +340,8 @@ TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std:
     else if (equals + 1 < end)
       value = {all[equals + 1].text.data(), all[end - 1].text.data() + all[end - 1].text.size()};
     else if (!is_type)
-      fail(name.at, "nobody knows the template's argument " + in_quotes(std::string(name.text)) +
-                        "; give it a default, or launch the kernel with it in main()");
+      fail(name.at, "the template's parameter " + in_quotes(std::string(name.text)) +
+                        " has no value; give it a default, or launch the kernel with it in main()");
     for (std::size_t k = i; k + 1 < equals; ++k) type += std::string(all[k].text) + " ";
     head.arguments += (number == 0 ? "<" : ", ") + value;
     head.declarations +=

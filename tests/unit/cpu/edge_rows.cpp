@@ -2,7 +2,6 @@
 #include "kernels/cpu/edge_rows.hpp"
 
 #include <doctest/doctest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/vector_targets.hpp"
 #include "src/picture/colour.hpp"
 #include "src/picture/sample_type.hpp"
+#include "tests/support/vector_targets.hpp"
 
 using namespace convfilt;
 
@@ -193,15 +192,7 @@ TEST_CASE("responses to masks of whole weights, by every instruction set that th
       for (int i = 0; i < 3; ++i) sum += mask.weight(i, j) * under[j][x + i * kChannels];
     return sum;
   };
-  int targets = 0;
-  for (const std::int64_t target :
-       {HWY_AVX3_DL, HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_SCALAR}) {
-    hwy::SetSupportedTargetsForTest(0);
-    if (!(hwy::SupportedTargets() & target) || !(HWY_TARGETS & target)) continue;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    ++targets;
-    CAPTURE(std::string(hwy::TargetName(target)));
+  with_each_target([&] {
     for (const int n : {1, 7, 31, 32, 63, 64, 65, kMost}) {
       std::vector<std::uint8_t> length(std::size_t(n) + 1, 77), largest = length;
       edge_loops().length(taps, under, n, length.data());
@@ -214,10 +205,7 @@ TEST_CASE("responses to masks of whole weights, by every instruction set that th
       CHECK(length.back() == 77);
       CHECK(largest.back() == 77);
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
-  CHECK(targets > 0);
+  });
   CHECK(whole_taps({masks[0], make_mask("thin", 3, 1, {1, 2, 1})}, 1).empty());
   CHECK(whole_taps({make_mask("half", 1, 1, {0.5})}, 1).empty());
   CHECK(whole_taps({make_mask("large", 1, 1, {129})}, 1).empty());

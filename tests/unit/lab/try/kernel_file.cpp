@@ -479,7 +479,7 @@ TEST_CASE("lesson: lines, volumes and templates") {
   CHECK_FALSE(has(launched.host_text, "template"));
   CHECK(std::ranges::count(launched.host_text, '\n') == std::ranges::count(launched.text, '\n'));
   CHECK(has(refusal(kLaunch + kArray + "template <class T, int R>\n" + kernel),
-            ":3:24: nobody knows the template's argument 'R'"));
+            ":3:24: the template's parameter 'R' has no value; give it a default"));
 }
 
 }  // namespace convfilt
