@@ -3,6 +3,7 @@
 #include "kernels/huffman/walk.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/backend/launch.hpp"
 
@@ -161,11 +162,15 @@ __global__ void end_kernel(const DeviceScan* scans, Parts parts, const std::uint
 /// Lays arrays out one behind the other.
 class Layout {
  public:
+  static constexpr std::size_t kAlignment = 256;
+  static constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
   template <class T>
   std::size_t take(std::size_t count) {
-    constexpr std::size_t kAlignment = 256;
     const std::size_t at = bytes_;
-    bytes_ += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    bytes_ += aligned(count * sizeof(T));
     return at;
   }
   std::size_t bytes() const { return bytes_; }
@@ -224,7 +229,7 @@ class Walker : public huffman::ScanWalker {
                       faults = layout.take<std::uint32_t>(scans.size());
     if (memory_.size() < layout.bytes()) {
       memory_ = DeviceBuffer();
-      memory_ = DeviceBuffer(layout.bytes());
+      memory_ = DeviceBuffer(std::bit_ceil(layout.bytes()));
     }
     const auto at = [&]<class T>(std::size_t place, T*) {
       return reinterpret_cast<T*>(memory_.data() + place);
@@ -232,14 +237,19 @@ class Walker : public huffman::ScanWalker {
     constexpr std::uint32_t* kNumbers = nullptr;
     constexpr Place* kPlaces = nullptr;
     for (std::size_t k = 0; k < scans.size(); ++k) {
-      upload(places[k].words, scans[k]->data);
-      upload(places[k].codes, scans[k]->codes);
-      upload(places[k].segments, cut[k]);
       on_device[k].words = at(places[k].words, kNumbers);
       on_device[k].codes = at(places[k].codes, static_cast<Codes*>(nullptr));
       on_device[k].segments = at(places[k].segments, static_cast<Scan::Segment*>(nullptr));
     }
-    upload(scans_at, on_device);
+    // In the order in which the layout has them.
+    uploads_.begin(memory_.data());
+    upload(on_device);
+    for (std::size_t k = 0; k < scans.size(); ++k) {
+      upload(scans[k]->data);
+      upload(scans[k]->codes);
+      upload(cut[k]);
+    }
+    uploads_.end(stream_);
     clear(memory_.data() + sums, layout.bytes() - sums, stream_);
     const auto* const all = at(scans_at, static_cast<DeviceScan*>(nullptr));
     const Parts known{at(begins, kPlaces),
@@ -272,13 +282,15 @@ class Walker : public huffman::ScanWalker {
 
  private:
   template <class T>
-  void upload(std::size_t place, const std::vector<T>& from) const {
+  void upload(const std::vector<T>& from) {
+    constexpr std::byte kNothing[Layout::kAlignment]{};
     const std::size_t bytes = from.size() * sizeof(T);
-    upload_rows(memory_.data() + place, bytes, reinterpret_cast<const std::byte*>(from.data()),
-                bytes, bytes, 1, stream_);
+    uploads_.add(from.data(), bytes, stream_);
+    uploads_.add(kNothing, Layout::aligned(bytes) - bytes, stream_);
   }
 
   Stream stream_;
+  Uploads uploads_;
   DeviceBuffer memory_;
 };
 

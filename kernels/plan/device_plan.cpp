@@ -62,7 +62,7 @@ DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, Input
     : problem_(problem), options_(options), limits_(limits), stream_(options) {}
 
 Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> out) {
-  stream_.make_current();
+  stream_.go_home();
   reset_counts(stream_);
   Timing timing;
   const auto windows = cut(problem_, fitting_window());
@@ -77,7 +77,18 @@ Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> o
 
 void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                               void* stream) {
-  stream_.make_current();
+  stream_.enter(stream);
+  try {
+    queue(in, out);
+  } catch (...) {
+    callers_ = {};
+    stream_.abandon();
+    throw;
+  }
+  stream_.leave();
+}
+
+void DevicePlan::queue(PictureView<const std::byte> in, PictureView<std::byte> out) {
   reset_counts(stream_);
   const Window whole = whole_window();
   const int samples = split() ? 1 : step();  // that the planes count in a pixel
@@ -93,26 +104,18 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
   allocate(whole, problem_.width, problem_.height, whole_shift());
   if (holds_pictures) allocate_pictures(whole, problem_.width, problem_.height);
 
-  order_.begin(stream, stream_);
-  try {
-    if (brings(from))
-      callers_ = from;
-    else if (!reads_callers)
-      copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
-                in.width * pixel, in.height, stream_);
-    filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
-                    whole_shift());
-    callers_ = {};
-    if (!writes_callers)
-      copy_rows(out.data, std::size_t(out.pitch), own_output().data,
-                std::size_t(own_output().pitch), out.width * pixel, out.height, stream_);
-    if (options_.skips_zeros) skip_zeros_of(in, out);
-  } catch (...) {
-    callers_ = {};
-    stream_.synchronize();  // Work may be queued on memory that the caller gives back now.
-    throw;
-  }
-  order_.end(stream, stream_);
+  if (brings(from))
+    callers_ = from;
+  else if (!reads_callers)
+    copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
+              in.width * pixel, in.height, stream_);
+  filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
+                  whole_shift());
+  callers_ = {};
+  if (!writes_callers)
+    copy_rows(out.data, std::size_t(out.pitch), own_output().data, std::size_t(own_output().pitch),
+              out.width * pixel, out.height, stream_);
+  if (options_.skips_zeros) skip_zeros_of(in, out);
 }
 
 void DevicePlan::skip_zeros_of(PictureView<const std::byte> in, PictureView<std::byte> out) {
@@ -128,7 +131,7 @@ void DevicePlan::skip_zeros_of(PictureView<const std::byte> in, PictureView<std:
 
 std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {
   if (!kHasOwnMemory) return {};
-  stream_.make_current();
+  stream_.go_home();
   const Window whole = whole_window();
   if (!fits(whole, problem_.width, problem_.height, split())) return {};
   allocate(whole, problem_.width, problem_.height, whole_shift());

@@ -206,6 +206,7 @@ class DevicePlan : public Plan {
   Textures textures_;
 
  private:
+  void queue(PictureView<const std::byte> in, PictureView<std::byte> out);
   Window whole_window() const;
   Shift whole_shift() const;
   bool split() const { return step() < problem_.channels; }
@@ -236,7 +237,6 @@ class DevicePlan : public Plan {
   std::optional<MaskTaps> taps_;  ///< once they are needed
   DeviceBuffer taps_there_;
   Staging staging_;
-  CallersOrder order_;
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

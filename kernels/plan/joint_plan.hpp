@@ -73,7 +73,7 @@ class JointPlan : public Plan {
       : plans_(std::move(plans)), stream_(options), sample_bytes_(sample_bytes) {}
 
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override {
-    stream_.make_current();
+    stream_.go_home();
     in_.shape(in.width, in.height, in.channels, sample_bytes_);
     out_.shape(out.width, out.height, out.channels, sample_bytes_);
     const auto row_bytes = [&](const auto& picture) {
@@ -106,15 +106,14 @@ class JointPlan : public Plan {
 
   void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                     void* stream) override {
-    stream_.make_current();
-    order_.begin(stream, stream_);
+    stream_.enter(stream);
     try {
       filter(in, out);
     } catch (...) {
-      stream_.synchronize();  // Work may be queued on memory that the caller gives back now.
+      stream_.abandon();
       throw;
     }
-    order_.end(stream, stream_);
+    stream_.leave();
   }
 
  protected:
@@ -132,7 +131,6 @@ class JointPlan : public Plan {
  private:
   const std::size_t sample_bytes_;
   OwnPicture in_, out_;
-  CallersOrder order_;
 };
 
 /// floats = bytes (chain.cu).

@@ -109,7 +109,7 @@ const Cublas& cublas() {
 
 }  // namespace
 
-CufftPlan::CufftPlan(int columns, int rows, int batch, cufftType type, const Stream& stream) {
+CufftPlan::CufftPlan(int columns, int rows, int batch, cufftType type) {
   CUFFT_CHECK(cufftCreate(&handle_));
   try {
     long long sizes[] = {rows, columns};
@@ -117,7 +117,6 @@ CufftPlan::CufftPlan(int columns, int rows, int batch, cufftType type, const Str
     CUFFT_CHECK(cufftSetAutoAllocation(handle_, 0));
     CUFFT_CHECK(cufftMakePlanMany64(handle_, lines ? 1 : 2, lines ? sizes + 1 : sizes, nullptr, 1,
                                     0, nullptr, 1, 0, type, batch, &workspace_bytes_));
-    CUFFT_CHECK(cufftSetStream(handle_, stream.get()));
   } catch (...) {
     cufft().cufftDestroy(handle_);
     throw;
@@ -129,8 +128,9 @@ CufftPlan::~CufftPlan() {
 }
 
 Fft::Fft(int columns, int rows, int batch, const Stream& stream)
-    : forward_(columns, rows, batch, CUFFT_R2C, stream),
-      inverse_(columns, rows, batch, CUFFT_C2R, stream) {}
+    : stream_(stream),
+      forward_(columns, rows, batch, CUFFT_R2C),
+      inverse_(columns, rows, batch, CUFFT_C2R) {}
 
 std::size_t Fft::workspace_bytes() const {
   return std::max(forward_.workspace_bytes(), inverse_.workspace_bytes());
@@ -143,18 +143,19 @@ void Fft::use_workspace(std::byte* memory) {
 }
 
 void Fft::forward(const float* samples, Complex* spectra) const {
+  CUFFT_CHECK(cufftSetStream(forward_.get(), stream_.get()));
   CUFFT_CHECK(cufftExecR2C(forward_.get(), const_cast<float*>(samples),
                            reinterpret_cast<cufftComplex*>(spectra)));
 }
 
 void Fft::inverse(Complex* spectra, float* samples) const {
+  CUFFT_CHECK(cufftSetStream(inverse_.get(), stream_.get()));
   CUFFT_CHECK(cufftExecC2R(inverse_.get(), reinterpret_cast<cufftComplex*>(spectra), samples));
 }
 
-Gemm::Gemm(const Stream& stream) {
+Gemm::Gemm(const Stream& stream) : stream_(stream) {
   CUBLAS_CHECK(cublasCreate_v2(&handle_));
   try {
-    CUBLAS_CHECK(cublasSetStream_v2(handle_, stream.get()));
     CUBLAS_CHECK(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH));
   } catch (...) {
     cublas().cublasDestroy_v2(handle_);
@@ -170,6 +171,7 @@ Gemm::~Gemm() {
 void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
                     bool add) const {
   const float one = 1, old = add ? 1 : 0;
+  CUBLAS_CHECK(cublasSetStream_v2(handle_, stream_.get()));
   CUBLAS_CHECK(cublasSgemm_v2(handle_, CUBLAS_OP_N, CUBLAS_OP_N, c.width, c.height, a.width, &one,
                               b.data, int(b.stride), a.data, int(a.stride), &old, c.data,
                               int(c.stride)));

@@ -16,7 +16,7 @@ namespace convfilt::cuda {
 /// One direction of a batch of transforms.
 class CufftPlan {
  public:
-  CufftPlan(int columns, int rows, int batch, cufftType type, const Stream& stream);
+  CufftPlan(int columns, int rows, int batch, cufftType type);
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;
   ~CufftPlan();
@@ -30,7 +30,7 @@ class CufftPlan {
 };
 
 /// Fourier transforms on the device. It has the interface of cpu::Fft, over device memory, in the
-/// stream that it was made for.
+/// stream that it was made for, which must outlive it.
 class Fft {
  public:
   Fft(int columns, int rows, int batch, const Stream& stream);
@@ -51,11 +51,13 @@ class Fft {
   void inverse(Complex* spectra, float* samples) const;
 
  private:
+  const Stream& stream_;
   CufftPlan forward_, inverse_;
 };
 
 /// Products of matrices on the device. It has the interface of cpu::Gemm, over device memory, in
-/// the stream that it was made for. It computes in single precision, without TF32.
+/// the stream that it was made for, which must outlive it. It computes in single precision, without
+/// TF32.
 class Gemm {
  public:
   explicit Gemm(const Stream& stream);
@@ -68,6 +70,7 @@ class Gemm {
                 bool add = false) const;
 
  private:
+  const Stream& stream_;
   cublasHandle_t handle_ = nullptr;
 };
 

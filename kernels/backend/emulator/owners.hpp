@@ -42,6 +42,11 @@ class Stream {
 
   void make_current() const {}
   void synchronize() const {}
+  /// The caller has no stream, and all work is done at once.
+  void enter(void*) {}
+  void leave() {}
+  void abandon() {}
+  void go_home() {}
   int threads() const { return threads_; }
   Watch watch() const { return watch_; }
   Counts& total() const { return total_; }
@@ -73,13 +78,6 @@ class SideStream {
   void end(const Stream&) {}
 };
 
-/// The caller has no stream, and all work is done at once.
-class CallersOrder {
- public:
-  void begin(void*, const Stream&) {}
-  void end(void*, const Stream&) {}
-};
-
 inline void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
                       std::size_t from_pitch, std::size_t row_bytes, int rows, const Stream&) {
   for (int y = 0; y < rows; ++y) std::memcpy(to + y * to_pitch, from + y * from_pitch, row_bytes);
@@ -96,6 +94,19 @@ inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* 
                           const Stream& stream) {
   copy_rows(to, to_pitch, from, from_pitch, row_bytes, rows, stream);
 }
+
+class Uploads {
+ public:
+  void begin(std::byte* to) { to_ = to; }
+  void add(const void* from, std::size_t bytes, const Stream&) {
+    std::memcpy(to_, from, bytes);
+    to_ += bytes;
+  }
+  void end(const Stream&) {}
+
+ private:
+  std::byte* to_ = nullptr;
+};
 
 inline void clear(std::byte* to, std::size_t bytes, const Stream&) {
   std::memset(to, 0, bytes);

@@ -23,7 +23,6 @@
 namespace convfilt::host {
 
 using emulator::blockIdx;
-using emulator::CallersOrder;
 using emulator::clear;
 using emulator::copy_rows;
 using emulator::counts_of;

@@ -107,8 +107,8 @@ def on_gpu():
         calls["kornia (floats, NCHW)"] = lambda: kornia.filters.gaussian_blur2d(floats, (13, 13), (SIGMA, SIGMA))
     if cvcuda:
         tensor = cvcuda.as_tensor(a[None], "NHWC")
-        stream = cvcuda.cuda.as_stream(torch.cuda.current_stream()) if hasattr(cvcuda, "cuda") else None
-        calls["CV-CUDA"] = lambda: cvcuda.gaussian(tensor, (13, 13), (SIGMA, SIGMA))
+        stream = cvcuda.as_stream(torch.cuda.current_stream().cuda_stream)
+        calls["CV-CUDA"] = lambda: cvcuda.gaussian(tensor, (13, 13), (SIGMA, SIGMA), stream=stream)
     same = (convfilt.blur(a, SIGMA).cpu().numpy() == convfilt.blur(a.cpu().numpy(), SIGMA, device="cpu")).all()
     print(f"\n{torch.cuda.get_device_name()}, 12 megapixels, uint8 x 3, blur of sigma {SIGMA}; the bytes of the CPU: {bool(same)}")
     print("\n| | us of GPU time a call | us until the call returns |\n|---|---:|---:|")
