@@ -106,6 +106,26 @@ void check_resident(const Runner& runner, const Problem& problem, const Case& la
   CHECK(in.bytes() == second.bytes());  // the plan leaves its input alone
   plan->run(before.view(), out.view());
   CHECK(same_samples(out, expected));
+
+  // In another stream, and for host memory, work begins when what is queued elsewhere has ended.
+  const Picture blank = Picture::result_of(problem, layout.out_gap, layout.lead);
+  Picture late_out = blank;
+  const Resident late(late_out, other);
+  for (const bool is_on_host : {false, true}) {
+    late_out = blank;
+    late.upload(other);
+    other.wait();
+    stream.delay();
+    plan->run_resident(there.view(), late.view(), stream.get());
+    if (is_on_host)
+      plan->run(before.view(), out.view());
+    else
+      plan->run_resident(others.view(), others_result.view(), other.get());
+    late.download(other);
+    other.wait();
+    CHECK(same_samples(late_out, second_expected));
+    stream.wait();
+  }
 }
 
 /// Puts all layouts to a runner, under the first of these masks that it takes. Returns whether it
