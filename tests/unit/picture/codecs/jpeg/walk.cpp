@@ -85,6 +85,28 @@ TEST_CASE("a walk in parts holds what a walk from the beginning holds, and no mo
   }
 }
 
+TEST_CASE("a GPU's walk takes more codes at once than go up in one copy") {
+  if (!test::cuda_missing().empty()) return;
+  const Bytes whole = photographs().back();
+  Bytes changed = whole;
+  changed.erase(changed.end() - 40, changed.end() - 20);
+  const auto scan = jpeg::codes_of_plain(whole), other = jpeg::codes_of_plain(changed);
+  REQUIRE(other);
+  REQUIRE_FALSE(jpeg::is_plain(changed));
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  std::vector<const huffman::Scan*> taken;
+  std::vector<bool> expected;
+  for (std::size_t bytes = 0; bytes < kBytes; bytes += scan->data.size()) {
+    expected.push_back(taken.size() % 7 != 3);
+    taken.push_back(expected.back() ? scan.get() : other.get());
+  }
+  const auto walker = huffman::make_walker(0);
+  CHECK(walker->hold(taken) == expected);
+  taken.resize(2);
+  expected.resize(2);
+  CHECK(walker->hold(taken) == expected);
+}
+
 TEST_CASE("a file with too many restart markers for a device is walked at once") {
   cv::Mat noise(4096, 2048, CV_8UC1);
   cv::randu(noise, 0, 256);
