@@ -5,8 +5,8 @@
 /// Every backend has dim3, launch(grid, block, stream, kernel, args...), load(in, x, y),
 /// load(in, x, y, i, j), load_past_l1(in, x, y, i, j), load_weight(weights, k), load4(in, x, y),
 /// load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream, SideStream,
-/// Event, Texture; all but the host also have SharedTile<T, rows, columns>, shared4(tile, row,
-/// column), prefetch(in, x, y) and tex2D.
+/// Event, Texture; all but the host also have Uploads, SharedTile<T, rows, columns>, shared4(tile,
+/// row, column), prefetch(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE

@@ -3,7 +3,6 @@
 #include "kernels/huffman/walk.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "kernels/backend/launch.hpp"
 
@@ -229,7 +228,7 @@ class Walker : public huffman::ScanWalker {
                       faults = layout.take<std::uint32_t>(scans.size());
     if (memory_.size() < layout.bytes()) {
       memory_ = DeviceBuffer();
-      memory_ = DeviceBuffer(std::bit_ceil(layout.bytes()));
+      memory_ = DeviceBuffer(layout.bytes());
     }
     const auto at = [&]<class T>(std::size_t place, T*) {
       return reinterpret_cast<T*>(memory_.data() + place);

@@ -63,6 +63,7 @@ DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, Input
 
 Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> out) {
   stream_.go_home();
+  is_whole_ = false;
   reset_counts(stream_);
   Timing timing;
   const auto windows = cut(problem_, fitting_window());
@@ -77,45 +78,49 @@ Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> o
 
 void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                               void* stream) {
+  const int samples = split() ? 1 : step();  // that the planes count in a pixel
+  // Kernels take a pointer to bytes that they do not change for the same type as their own planes.
+  const DevicePlane from{const_cast<std::byte*>(in.data), in.width * samples, in.height, in.pitch};
+  const DevicePlane to{out.data, out.width * samples, out.height, out.pitch};
+  const bool reads_callers = reads_directly(from), writes_callers = takes_rows(to);
+  prepare_whole(split() && !(reads_callers && writes_callers));
   stream_.enter(stream);
   try {
-    queue(in, out);
+    reset_counts(stream_);
+    const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
+    if (brings(from))
+      callers_ = from;
+    else if (!reads_callers)
+      copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
+                in.width * pixel, in.height, stream_);
+    filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
+                    whole_shift());
+    callers_ = {};
+    if (!writes_callers)
+      copy_rows(out.data, std::size_t(out.pitch), own_output().data,
+                std::size_t(own_output().pitch), out.width * pixel, out.height, stream_);
+    if (options_.skips_zeros) skip_zeros_of(in, out);
+    stream_.leave();
   } catch (...) {
     callers_ = {};
     stream_.abandon();
     throw;
   }
-  stream_.leave();
 }
 
-void DevicePlan::queue(PictureView<const std::byte> in, PictureView<std::byte> out) {
-  reset_counts(stream_);
+/// Takes the memory for the whole picture. That may wait for the plan's own work, so it is not done
+/// in a caller's stream, which may have much to do.
+void DevicePlan::prepare_whole(bool pictures) {
+  if (is_whole_ && (has_pictures_ || !pictures)) return;
+  stream_.go_home();
   const Window whole = whole_window();
-  const int samples = split() ? 1 : step();  // that the planes count in a pixel
-  const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
-  // Kernels take a pointer to bytes that they do not change for the same type as their own planes.
-  const DevicePlane from{const_cast<std::byte*>(in.data), in.width * samples, in.height, in.pitch};
-  const DevicePlane to{out.data, out.width * samples, out.height, out.pitch};
-  const bool reads_callers = reads_directly(from), writes_callers = takes_rows(to);
-  const bool holds_pictures = split() && !(reads_callers && writes_callers);
-  if (!fits(whole, problem_.width, problem_.height, holds_pictures))
+  if (!fits(whole, problem_.width, problem_.height, pictures))
     throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
                             " as a whole; free some, or filter it in pieces");
   allocate(whole, problem_.width, problem_.height, whole_shift());
-  if (holds_pictures) allocate_pictures(whole, problem_.width, problem_.height);
-
-  if (brings(from))
-    callers_ = from;
-  else if (!reads_callers)
-    copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
-              in.width * pixel, in.height, stream_);
-  filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
-                  whole_shift());
-  callers_ = {};
-  if (!writes_callers)
-    copy_rows(out.data, std::size_t(out.pitch), own_output().data, std::size_t(own_output().pitch),
-              out.width * pixel, out.height, stream_);
-  if (options_.skips_zeros) skip_zeros_of(in, out);
+  if (pictures) allocate_pictures(whole, problem_.width, problem_.height);
+  is_whole_ = true;
+  has_pictures_ = pictures;
 }
 
 void DevicePlan::skip_zeros_of(PictureView<const std::byte> in, PictureView<std::byte> out) {
@@ -132,6 +137,7 @@ void DevicePlan::skip_zeros_of(PictureView<const std::byte> in, PictureView<std:
 std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {
   if (!kHasOwnMemory) return {};
   stream_.go_home();
+  is_whole_ = false;
   const Window whole = whole_window();
   if (!fits(whole, problem_.width, problem_.height, split())) return {};
   allocate(whole, problem_.width, problem_.height, whole_shift());
@@ -173,8 +179,10 @@ std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_by
 
 void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   if (buffer.size() >= bytes) return;
-  stream_.synchronize();  // A run before may still use what is given back.
-  textures_.clear();      // One of them may lie over that memory.
+  if (buffer.size() > 0) {
+    stream_.synchronize();  // A run before may still use what is given back.
+    textures_.clear();      // One of them may lie over that memory.
+  }
   held_ -= buffer.size();
   buffer = DeviceBuffer();
   buffer = DeviceBuffer(bytes);

@@ -206,7 +206,7 @@ class DevicePlan : public Plan {
   Textures textures_;
 
  private:
-  void queue(PictureView<const std::byte> in, PictureView<std::byte> out);
+  void prepare_whole(bool pictures);
   Window whole_window() const;
   Shift whole_shift() const;
   bool split() const { return step() < problem_.channels; }
@@ -237,6 +237,8 @@ class DevicePlan : public Plan {
   std::optional<MaskTaps> taps_;  ///< once they are needed
   DeviceBuffer taps_there_;
   Staging staging_;
+  bool is_whole_ = false;      ///< prepare_whole() was called, and no run since
+  bool has_pictures_ = false;  ///< and it was for pictures, too
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

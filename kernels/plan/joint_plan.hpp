@@ -109,11 +109,11 @@ class JointPlan : public Plan {
     stream_.enter(stream);
     try {
       filter(in, out);
+      stream_.leave();
     } catch (...) {
       stream_.abandon();
       throw;
     }
-    stream_.leave();
   }
 
  protected:

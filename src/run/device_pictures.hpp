@@ -11,7 +11,7 @@ namespace convfilt {
 /// The codecs of a CUDA device, which its lanes share. One lane decodes at a time and one encodes:
 /// two that decode at once take longer than one after the other (on an H100, photographs of 12
 /// megapixels: 278 a second, and 354 by turns), and making a second decoder takes most of a second.
-/// Of 2 megapixels a second one decodes no more either, beside the other work (H200).
+/// On an H200 a second one does not speed up photographs of 2 megapixels either.
 struct SharedCodec {
   SharedCodec(int ordinal, int threads) : codec(ordinal, threads) {}
 

@@ -164,6 +164,8 @@ Gemm::Gemm(const Stream& stream) : stream_(stream) {
 }
 
 Gemm::~Gemm() {
+  // A caller's stream that it was given last may be gone.
+  CUDA_IGNORE(cublas().cublasSetStream_v2(handle_, stream_.get()));
   CUDA_IGNORE(cublas().cublasDestroy_v2(handle_));
 }
 

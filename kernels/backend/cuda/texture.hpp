@@ -74,7 +74,7 @@ class Texture {
 };
 
 /// The textures of a plan's input planes, made on first use. A plane of another shape replaces them
-/// all. The launches that used them have ended by then, since a plan waits for every window.
+/// all, when the launches that use them have ended.
 class Textures {
  public:
   /// The object over that plane. `fresh` says that the plane has been written since the last call.
@@ -82,7 +82,10 @@ class Textures {
                           cudaChannelFormatDesc format, cudaTextureAddressMode mode,
                           TextureMemory memory, const Stream& stream, bool fresh) {
     const Key key{width, height, pitch, mode};
-    if (key != key_) clear();
+    if (key != key_ && !made_.empty()) {
+      stream.synchronize();
+      clear();
+    }
     key_ = key;
     for (const Texture& texture : made_) {
       if (texture.data() == data) return texture.object(stream, fresh);

@@ -42,7 +42,7 @@ class Stream {
 
   void make_current() const {}
   void synchronize() const {}
-  /// The caller has no stream, and all work is done at once.
+  /// A caller has no stream, and all work is done at once.
   void enter(void*) {}
   void leave() {}
   void abandon() {}

@@ -182,7 +182,7 @@ def _recipe(step: str, arguments: dict[str, Any]) -> str:
             value = value.item()
         if name in _FLAGS:
             value = bool(value)
-        if value is False:
+        if value is None or value is False:
             continue
         option = "--" + name.replace("_", "-")
         if value is True:

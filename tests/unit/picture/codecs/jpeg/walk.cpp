@@ -91,6 +91,7 @@ TEST_CASE("a GPU's walk takes more codes at once than go up in one copy") {
   Bytes changed = whole;
   changed.erase(changed.end() - 40, changed.end() - 20);
   const auto scan = jpeg::codes_of_plain(whole), other = jpeg::codes_of_plain(changed);
+  REQUIRE(scan);
   REQUIRE(other);
   REQUIRE_FALSE(jpeg::is_plain(changed));
   constexpr std::size_t kBytes = std::size_t{64} << 20;
