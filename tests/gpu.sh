@@ -2,8 +2,8 @@
 # Runs everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
-#                            machine that cannot build (with the modules and libconvfilt_lesson.a, lib/, library/ from cmake --install, and expected/ from
-#                            tests/same_bytes.sh); by default samples/setup.sh builds the release preset first, for
+#                            machine that cannot build (with the modules and libconvfilt_lesson.a, lib/, library/ from cmake --install, python/ with the
+#                            Python module, and expected/ from tests/same_bytes.sh); by default samples/setup.sh builds the release preset first, for
 #                            the GPUs that are here
 #
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
@@ -18,7 +18,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
-steps="tests cli lesson same-bytes library $sanitizers race peers targets auto bench_gpu counters compare end-to-end"
+steps="tests cli lesson same-bytes library python folders $sanitizers race peers targets auto bench_gpu counters compare end-to-end"
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
@@ -94,6 +94,14 @@ library() {
   rm -r "$work"
   return $status
 }
+# The module with PyTorch, CuPy and JAX, of which PyTorch must be there.
+python() {
+  local module=$bin/python
+  [ -d "$module" ] || module=$bin/../python
+  PYTHONPATH=$module python3 tests/python/on_gpu.py
+}
+# Folders through nvImageCodec. tests/folders/on_gpu.sh has more parts, of which some take long.
+folders() { bash tests/folders/on_gpu.sh same short damage; }
 bench_gpu() {
   "$CONVFILT" compare --size 8192x8192 --mask 3x3 --mask 5x5 --mask 9x9 --mask 15x15 --device cuda --table brief \
     --markdown="$out/bench_gpu_all.md" &&
@@ -153,6 +161,8 @@ step cli last_line env CONVFILT_TEST_SIZE=full bash tests/cli/run.sh
 step lesson lesson_times bash tests/lesson/on_gpu.sh "$bin"
 step same-bytes last_line same_bytes
 step library last_line library
+step python last_line python
+step folders last_table folders
 for tool in $sanitizers; do step "$tool" last_line sanitized "$tool"; done
 step race tables race
 step peers tables bash tests/bench/peers/gpu.sh "$bin"
