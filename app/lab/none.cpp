@@ -3,10 +3,10 @@
 namespace convfilt {
 
 // A build without the lab knows its commands by name alone.
-const OtherCommand kCompare{{.name = "compare"}, nullptr};
-const OtherCommand kExplain{{.name = "explain"}, nullptr};
-const OtherCommand kCheck{{.name = "check"}, nullptr};
-const OtherCommand kTune{{.name = "tune"}, nullptr};
-const OtherCommand kTry{{.name = "try"}, nullptr};
+const OtherCommand kCompare{{"compare", "", "", ""}, nullptr};
+const OtherCommand kExplain{{"explain", "", "", ""}, nullptr};
+const OtherCommand kCheck{{"check", "", "", ""}, nullptr};
+const OtherCommand kTune{{"tune", "", "", ""}, nullptr};
+const OtherCommand kTry{{"try", "", "", ""}, nullptr};
 
 }  // namespace convfilt
