@@ -108,12 +108,12 @@ class Plan {
   /// Filters a picture of the problem's shape that already lies in the memory of the plan's device,
   /// which for the CPU and the emulator is host memory. Rows may have any pitch of at least their
   /// bytes, channels are interleaved, `in` and `out` must not overlap, and nothing but out's
-  /// samples is written. `stream` is a cudaStream_t of that device that captures no graph, or null
-  /// for the legacy default one; the CPU and the emulator ignore it. The plan's device is the
-  /// thread's current one afterwards. The work is queued behind what the stream was given before,
-  /// and what it is given later waits for it; the call itself does not wait on a GPU. The plan and
-  /// the pictures must outlive the work. The first run takes device memory for the plan's own
-  /// planes. Throws DeviceError when the device fails, or has no memory for the whole picture.
+  /// samples is written. `stream` is a cudaStream_t of that device, null for the legacy default
+  /// one, and must not be capturing a graph; the CPU and the emulator ignore it. The plan's device
+  /// is the thread's current one afterwards. The work is queued behind what the stream was given
+  /// before, and what it is given later waits for it; the call itself does not wait on a GPU. The
+  /// plan and the pictures must outlive the work. The first run takes device memory for the plan's
+  /// own planes. Throws DeviceError when the device fails, or has no memory for the whole picture.
   virtual void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                             void* /*stream*/) {
     run(in, out);

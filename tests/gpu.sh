@@ -100,7 +100,7 @@ python() {
   [ -d "$module" ] || module=$bin/../python
   PYTHONPATH=$module python3 tests/python/on_gpu.py
 }
-# Folders through nvImageCodec. tests/folders/on_gpu.sh has more parts, of which some take long.
+# Folders through nvImageCodec, without the parts memory and sanitizers of tests/folders/on_gpu.sh, which take long.
 folders() { bash tests/folders/on_gpu.sh same short damage; }
 bench_gpu() {
   "$CONVFILT" compare --size 8192x8192 --mask 3x3 --mask 5x5 --mask 9x9 --mask 15x15 --device cuda --table brief \

@@ -93,7 +93,7 @@ class ScanWalker {
   /// Throws DeviceError.
   virtual std::vector<bool> hold(std::span<const Scan* const> scans) = 0;
 
-  /// Gives the device's memory back.
+  /// Gives the device's memory back, but not 16 MiB of pinned host memory.
   virtual void release() = 0;
 };
 

@@ -108,17 +108,23 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
   }
 }
 
+/// Makes planes for the whole picture, and pictures if asked. False where they do not fit.
+bool DevicePlan::take_whole(bool pictures) {
+  const Window whole = whole_window();
+  if (!fits(whole, problem_.width, problem_.height, pictures)) return false;
+  allocate(whole, problem_.width, problem_.height, whole_shift());
+  if (pictures) allocate_pictures(whole, problem_.width, problem_.height);
+  return true;
+}
+
 /// Takes the memory for the whole picture. That may wait for the plan's own work, so it is not done
 /// in a caller's stream, which may have much to do.
 void DevicePlan::prepare_whole(bool pictures) {
   if (is_whole_ && (has_pictures_ || !pictures)) return;
   stream_.go_home();
-  const Window whole = whole_window();
-  if (!fits(whole, problem_.width, problem_.height, pictures))
+  if (!take_whole(pictures))
     throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
                             " as a whole; free some, or filter it in pieces");
-  allocate(whole, problem_.width, problem_.height, whole_shift());
-  if (pictures) allocate_pictures(whole, problem_.width, problem_.height);
   is_whole_ = true;
   has_pictures_ = pictures;
 }
@@ -138,10 +144,7 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   if (!kHasOwnMemory) return {};
   stream_.go_home();
   is_whole_ = false;
-  const Window whole = whole_window();
-  if (!fits(whole, problem_.width, problem_.height, split())) return {};
-  allocate(whole, problem_.width, problem_.height, whole_shift());
-  if (split()) allocate_pictures(whole, problem_.width, problem_.height);
+  if (!take_whole(split())) return {};
   if (in.data) upload(in);
   // The runs follow each other without waiting, because an idle GPU would add the time that a
   // launch takes to reach it.

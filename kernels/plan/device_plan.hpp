@@ -206,6 +206,7 @@ class DevicePlan : public Plan {
   Textures textures_;
 
  private:
+  bool take_whole(bool pictures);
   void prepare_whole(bool pictures);
   Window whole_window() const;
   Shift whole_shift() const;
@@ -237,8 +238,8 @@ class DevicePlan : public Plan {
   std::optional<MaskTaps> taps_;  ///< once they are needed
   DeviceBuffer taps_there_;
   Staging staging_;
-  bool is_whole_ = false;      ///< prepare_whole() was called, and no run since
-  bool has_pictures_ = false;  ///< and it was for pictures, too
+  bool is_whole_ = false;      ///< the planes are those of the whole picture
+  bool has_pictures_ = false;  ///< and there are pictures of that size
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

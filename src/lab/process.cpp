@@ -176,7 +176,7 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
     limit(RLIMIT_CPU, rlim_t(std::ceil(seconds)), rlim_t(std::ceil(seconds)) + 2);
     if (limits.file_bytes > 0) limit(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
     if (limits.is_alone) stay_alone();
-    // This process may have more already, so that it takes no memory from here on.
+    // These come last: stay_alone() allocates, and this process may have more than that already.
     if (limits.memory_bytes > 0) limit(RLIMIT_AS, limits.memory_bytes, limits.memory_bytes);
     if (limits.data_bytes > 0) limit(RLIMIT_DATA, limits.data_bytes, limits.data_bytes);
     ::execvp(arguments[0], arguments.data());

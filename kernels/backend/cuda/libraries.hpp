@@ -30,7 +30,7 @@ class CufftPlan {
 };
 
 /// Fourier transforms on the device. It has the interface of cpu::Fft, over device memory, in the
-/// stream that it was made for, which must outlive it.
+/// stream that it was made for. The Stream must outlive it.
 class Fft {
  public:
   Fft(int columns, int rows, int batch, const Stream& stream);
@@ -56,8 +56,8 @@ class Fft {
 };
 
 /// Products of matrices on the device. It has the interface of cpu::Gemm, over device memory, in
-/// the stream that it was made for, which must outlive it. It computes in single precision, without
-/// TF32.
+/// the stream that it was made for. The Stream must outlive it. It computes in single precision,
+/// without TF32.
 class Gemm {
  public:
   explicit Gemm(const Stream& stream);

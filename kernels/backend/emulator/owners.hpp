@@ -99,7 +99,7 @@ class Uploads {
  public:
   void begin(std::byte* to) { to_ = to; }
   void add(const void* from, std::size_t bytes, const Stream&) {
-    std::memcpy(to_, from, bytes);
+    if (bytes > 0) std::memcpy(to_, from, bytes);
     to_ += bytes;
   }
   void end(const Stream&) {}

@@ -176,7 +176,7 @@ _DEPTHS = {"uint8": "u8", "uint16": "u16", "float32": "f32"}
 def _recipe(step: str, arguments: dict[str, Any]) -> str:
     """A step of a recipe: values that are None or False are left out."""
     for name, value in arguments.items():
-        if value is None or value is False:  # as most are
+        if value is None or value is False:  # most values, so this comes first
             continue
         if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()

@@ -18,7 +18,7 @@ using namespace convfilt;
 
 TEST_CASE("a plan says how much host memory it keeps") {
 #ifdef __SANITIZE_ADDRESS__
-  MESSAGE("skipped: AddressSanitizer's allocator says nothing to mallinfo2()");
+  MESSAGE("skipped: mallinfo2() does not count AddressSanitizer's memory");
   return;
 #endif
   const auto in_use = [] {

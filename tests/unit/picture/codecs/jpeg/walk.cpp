@@ -85,7 +85,7 @@ TEST_CASE("a walk in parts holds what a walk from the beginning holds, and no mo
   }
 }
 
-TEST_CASE("a GPU's walk takes more codes at once than go up in one copy") {
+TEST_CASE("a GPU's walk takes more codes at once than one copy uploads") {
   if (!test::cuda_missing().empty()) return;
   const Bytes whole = photographs().back();
   Bytes changed = whole;
