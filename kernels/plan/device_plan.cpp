@@ -62,8 +62,7 @@ DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, Input
     : problem_(problem), options_(options), limits_(limits), stream_(options) {}
 
 Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> out) {
-  stream_.go_home();
-  is_whole_ = false;
+  go_home();
   reset_counts(stream_);
   Timing timing;
   const auto windows = cut(problem_, fitting_window());
@@ -84,28 +83,27 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
   const DevicePlane to{out.data, out.width * samples, out.height, out.pitch};
   const bool reads_callers = reads_directly(from), writes_callers = takes_rows(to);
   prepare_whole(split() && !(reads_callers && writes_callers));
-  stream_.enter(stream);
-  try {
+  in_stream(stream, stream_, [&] {
     reset_counts(stream_);
     const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
-    if (brings(from))
-      callers_ = from;
-    else if (!reads_callers)
+    callers_ = brings(from) ? from : DevicePlane{};
+    if (!callers_.data && !reads_callers)
       copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
                 in.width * pixel, in.height, stream_);
     filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
                     whole_shift());
-    callers_ = {};
     if (!writes_callers)
       copy_rows(out.data, std::size_t(out.pitch), own_output().data,
                 std::size_t(own_output().pitch), out.width * pixel, out.height, stream_);
     if (options_.skips_zeros) skip_zeros_of(in, out);
-    stream_.leave();
-  } catch (...) {
-    callers_ = {};
-    stream_.abandon();
-    throw;
-  }
+  });
+}
+
+/// Leaves what run_resident() has set up.
+void DevicePlan::go_home() {
+  stream_.go_home();
+  callers_ = {};
+  is_whole_ = false;
 }
 
 /// Makes planes for the whole picture, and pictures if asked. False where they do not fit.
@@ -121,7 +119,7 @@ bool DevicePlan::take_whole(bool pictures) {
 /// in a caller's stream, which may have much to do.
 void DevicePlan::prepare_whole(bool pictures) {
   if (is_whole_ && (has_pictures_ || !pictures)) return;
-  stream_.go_home();
+  go_home();
   if (!take_whole(pictures))
     throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
                             " as a whole; free some, or filter it in pieces");
@@ -142,8 +140,7 @@ void DevicePlan::skip_zeros_of(PictureView<const std::byte> in, PictureView<std:
 
 std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {
   if (!kHasOwnMemory) return {};
-  stream_.go_home();
-  is_whole_ = false;
+  go_home();
   if (!take_whole(split())) return {};
   if (in.data) upload(in);
   // The runs follow each other without waiting, because an idle GPU would add the time that a

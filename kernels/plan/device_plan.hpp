@@ -139,6 +139,19 @@ struct Staging {
   }
 };
 
+/// Has work queued in a caller's stream (Stream::enter).
+template <class Work>
+void in_stream(void* caller, Stream& stream, Work queue) {
+  stream.enter(caller);
+  try {
+    queue();
+    stream.leave();
+  } catch (...) {
+    stream.abandon();
+    throw;
+  }
+}
+
 /// A plan on a device. The families differ in `filter` alone.
 class DevicePlan : public Plan {
  public:
@@ -206,6 +219,7 @@ class DevicePlan : public Plan {
   Textures textures_;
 
  private:
+  void go_home();
   bool take_whole(bool pictures);
   void prepare_whole(bool pictures);
   Window whole_window() const;

@@ -106,14 +106,7 @@ class JointPlan : public Plan {
 
   void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                     void* stream) override {
-    stream_.enter(stream);
-    try {
-      filter(in, out);
-      stream_.leave();
-    } catch (...) {
-      stream_.abandon();
-      throw;
-    }
+    in_stream(stream, stream_, [&] { filter(in, out); });
   }
 
  protected:

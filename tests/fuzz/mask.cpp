@@ -10,7 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/mask/text.hpp"
 #include "tests/fuzz/require.hpp"
-#include "tests/support/mask_text.hpp"
+#include "tests/support/masks/mask_text.hpp"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include "kernels/registry.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 
 using namespace convfilt;
 using namespace convfilt::test;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tests/support/contract.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "kernels/separable_tensor/warpgroup/layout.hpp"
 #include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -16,8 +16,8 @@
 #include "tests/support/compare.hpp"
 #include "tests/support/device/few_blocks.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -13,8 +13,8 @@
 #include "kernels/tensor/layout.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

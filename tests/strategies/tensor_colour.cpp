@@ -16,8 +16,8 @@
 #include "kernels/backend/emulator/shared_words.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/tensor/warpgroup/colour/shape.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
 
 namespace convfilt::test {

@@ -13,8 +13,8 @@
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/tensor/warpgroup/grid.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
 
 namespace convfilt::emulator::tensor::warpgroup {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tests/support/cases.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/oracle.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

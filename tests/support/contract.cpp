@@ -5,7 +5,7 @@
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/separable.hpp"
-#include "tests/support/mask_facts.hpp"
+#include "tests/support/masks/mask_facts.hpp"
 
 namespace convfilt::test {
 namespace {

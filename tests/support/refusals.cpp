@@ -7,7 +7,7 @@
 #include <map>
 
 #include "tests/support/contract.hpp"
-#include "tests/support/mask_facts.hpp"
+#include "tests/support/masks/mask_facts.hpp"
 
 namespace convfilt::test {
 namespace {

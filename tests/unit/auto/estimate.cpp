@@ -7,8 +7,8 @@
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/profiles.hpp"
-#include "tests/support/sample_masks.hpp"
 
 using namespace convfilt;
 using test::diagonal_mask;

@@ -6,8 +6,8 @@
 #include "kernels/contract/separable.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/family.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/picture.hpp"
-#include "tests/support/sample_masks.hpp"
 
 using namespace convfilt;
 using namespace convfilt::test;

@@ -14,8 +14,8 @@
 #include "kernels/registry.hpp"
 #include "src/auto/profile_store.hpp"
 #include "src/base/errors.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/profiles.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

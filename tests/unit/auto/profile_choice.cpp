@@ -14,8 +14,8 @@
 #include "src/lab/compare/contenders.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/device/with_warpgroups.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/profiles.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "kernels/coarse/mask.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 

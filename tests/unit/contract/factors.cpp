@@ -8,7 +8,7 @@
 
 #include "kernels/contract/separable.hpp"
 #include "src/mask/make.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

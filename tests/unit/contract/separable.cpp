@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "src/mask/make.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/oracle.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernels/contract/bytes.hpp"
 #include "kernels/contract/sum_ends.hpp"
 #include "kernels/separable_tensor/mask.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/sample_type.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/pairs.hpp"
 #include "tests/support/picture.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -8,8 +8,8 @@
 #include "src/auto/choice.hpp"
 #include "src/lab/compare/contenders.hpp"
 #include "src/lab/compare/measure.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/profiles.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

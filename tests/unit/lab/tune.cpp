@@ -13,7 +13,7 @@
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/profile_store.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/mask/make.hpp"
 #include "src/mask/shapes.hpp"
 #include "src/mask/text.hpp"
-#include "tests/support/mask_text.hpp"
+#include "tests/support/masks/mask_text.hpp"
 
 using convfilt::Mask;
 using convfilt::parse_mask;

@@ -10,7 +10,7 @@
 #include "src/lab/compare/contenders.hpp"
 #include "src/lab/compare/measure.hpp"
 #include "tests/support/contract.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

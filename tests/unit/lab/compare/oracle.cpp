@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/picture.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "src/lab/explain/tile_picture.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -15,7 +15,7 @@
 #include "src/lab/explain/explain.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

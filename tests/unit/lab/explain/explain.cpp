@@ -10,8 +10,8 @@
 #include "src/lab/explain/text.hpp"
 #include "src/lab/explain/tile_picture.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/pairs.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

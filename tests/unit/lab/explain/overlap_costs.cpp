@@ -10,7 +10,7 @@
 #include "kernels/registry.hpp"
 #include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "src/lab/explain/panel.hpp"
 #include "src/lab/explain/tile_picture.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -10,9 +10,9 @@
 #include "kernels/backend/warps.hpp"
 #include "src/lab/explain/count_reads.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 #include "tests/support/pairs.hpp"
 #include "tests/support/picture.hpp"
-#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/support/sample_masks.hpp"
+#include "tests/support/masks/sample_masks.hpp"
 
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "tests/support/mask_facts.hpp"
+#include "tests/support/masks/mask_facts.hpp"
 
 #include <algorithm>
 #include <cmath>
