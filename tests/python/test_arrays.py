@@ -364,6 +364,41 @@ class Errors(unittest.TestCase):
                     convfilt.blur(self.a, 1.25, out=self.a)
             self.assertLessEqual(made.call_count, 2)
 
+    def test_how_many_plans_are_kept(self):
+        """Sixteen, and for pictures of 64 Mi samples in all, on GPUs 256. What is too much goes half at once, the oldest first."""
+        for gpu, samples, most, left in ((-1, 9, 16, 8), (0, 9, 16, 8), (-1, 12 << 20, 5, 2), (0, 12 << 20, 16, 8), (0, 36 << 20, 7, 3),
+                                         (-1, 1 << 30, 1, 1)):
+            plans, kept = convfilt._Plans(), []
+            for k in range(40):
+                plans.give(("blur", k, (samples, 1, 1, 0), gpu), k, True)
+                kept.append(k)
+                if len(kept) > most:
+                    kept = kept[-left:]
+                self.assertEqual([plan for _, plan in plans._idle], kept, f"{samples} samples on {gpu}")
+        plans = convfilt._Plans()
+        for k, samples in enumerate((40 << 20, 9, 9, 30 << 20)):
+            plans.give(("blur", k, (samples, 1, 1, 0), -1), k, True)
+        self.assertEqual([plan for _, plan in plans._idle], [1, 2, 3])
+        # Threads may all give back plans that were made before.
+        plans = convfilt._Plans()
+        for k in range(100):
+            plans.give(("blur", k, (9, 1, 1, 0), -1), k, False)
+        self.assertLessEqual(len(plans._idle), plans.MOST)
+
+    def test_plans_make_way(self):
+        """A device that lacks memory is tried again without the plans that are kept."""
+        convfilt.blur(self.a)
+
+        def make(*words, plan=convfilt._core.Plan):
+            if convfilt._plans._idle:
+                raise convfilt.DeviceError("too little memory")
+            return plan(*words)
+
+        with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=make):
+            self.assertTrue(support.same(convfilt.blur(self.a, 1.75), convfilt.run("blur --sigma 1.75", self.a)))
+        with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=convfilt.DeviceError("it fails")), self.assertRaises(convfilt.DeviceError):
+            convfilt.blur(self.a, 1.8)
+
     def test_a_file_that_changes(self):
         with tempfile.TemporaryDirectory() as folder:
             mask, recipe = f"{folder}/my mask.txt", f"{folder}/recipe"

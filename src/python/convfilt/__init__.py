@@ -216,8 +216,8 @@ class _Plans:
     """Plans that are not in use, the latest used last, each behind what it is for. Every change is one step of the list's own, so
     that no thread and no signal, such as Ctrl-C's, finds one half done. A plan that is lost then is made again."""
 
-    MOST = 8
-    MOST_SAMPLES = 1 << 26  #: of the pictures that the plans are for, since memory grows with these
+    MOST = 16
+    MOST_SAMPLES = 1 << 26  #: of the pictures that the plans are for, since memory grows with these; on GPUs four times as many
 
     def __init__(self) -> None:
         self._idle: list[tuple[Any, Any]] = []
@@ -232,21 +232,32 @@ class _Plans:
                 return entry[1]
         return None
 
-    def give(self, key: Any, plan: Any) -> None:
+    def give(self, key: Any, plan: Any, is_new: bool) -> None:
         if key is None:
             return
-        idle = self._idle
-        idle.append((key, plan))
-        while len(idle) > 1 and (len(idle) > self.MOST or sum(_samples_of(each) for each, _ in idle.copy()) > self.MOST_SAMPLES):
-            try:
-                idle.pop(0)
-            except IndexError:  # another thread was first
-                break
+        self._idle.append((key, plan))
+        if is_new or len(self._idle) > self.MOST:
+            self._shrink()
+
+    def clear(self) -> None:
+        self._idle.clear()
+
+    def _shrink(self) -> None:
+        """Drops the older plans where there are too many: half at once, since CUDA takes memory back when the GPU has done all its work."""
+        idle = self._idle.copy()
+        kept = idle.copy()
+        if self._are_too_many(kept, 1):
+            while len(kept) > 1 and self._are_too_many(kept, 2):
+                kept.pop(0)
+            del self._idle[: len(idle) - len(kept)]
+
+    def _are_too_many(self, plans: list[tuple[Any, Any]], part: int) -> bool:
+        return len(plans) > self.MOST // part or sum(_samples_of(key) for key, _ in plans) > self.MOST_SAMPLES // part
 
 
 def _samples_of(key: Any) -> int:
     width, height, channels, _ = key[2]
-    return int(width * height * channels)
+    return int(width * height * channels) // (1 if key[3] < 0 else 4)
 
 
 _plans = _Plans()
@@ -282,6 +293,14 @@ def _result_shape(kind: Kind, result: tuple[int, int, int, int]) -> tuple[int, .
 
 
 def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
+    try:
+        return _run_once(what, a, options)
+    except _core.DeviceError:
+        _plans.clear()  # The device may lack the memory that these have.
+    return _run_once(what, a, options)
+
+
+def _run_once(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
     out = options.get("out")
     array = array_of(a)
     kind = array.kind
@@ -291,6 +310,7 @@ def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
         raise ValueError("device: the array lies on a GPU, which filters it; leave it out")
     key = None if _reads_files(what) else (what, chosen, layout.shape, kind.gpu)
     plan = None if key is None else _plans.take(key)
+    is_new = plan is None
     if plan is None:
         plan = _core.Plan(_filter(what, chosen), layout.shape, kind.gpu)
     try:
@@ -305,7 +325,7 @@ def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
             plan.run((array.address, *layout.strides), layout.step, (target.address, *to.strides), to.step, layout.count,
                      array.stream, kind.gpu >= 0)
     finally:
-        _plans.give(key, plan)
+        _plans.give(key, plan, is_new)
     return made if out is not None or kind.finish is None else kind.finish(made)
 
 
