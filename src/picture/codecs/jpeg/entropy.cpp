@@ -10,32 +10,40 @@ namespace {
 
 using huffman::kCoefficients;
 
-/// Passes a block from coefficient `at` on, behind a fill(). `each` gets the bits that are passed,
-/// on top of a word, and their count of 1 to 27. False where that is no block.
-template <class Each>
-bool pass_block(Bits& bits, const ScanComponent& component, int at, Each each) {
+/// Passes a block from coefficient `at` on, behind a fill(), and adds its bits to `length`. False
+/// where that is no block.
+bool pass_block(Bits& bits, const ScanComponent& component, int at, int& length) {
   // One or more symbols; the last of them may belong to the next block.
-  const auto pass = [&bits, &each](const HuffmanTable::Steps& steps, const HuffmanTable& table,
-                                   int& at) {
-    HuffmanTable::Step several = steps[bits.next_16() >> (16 - HuffmanTable::kShort)];
+  const auto pass = [&](const HuffmanTable::Steps& steps, const HuffmanTable& table) {
+    HuffmanTable::Step several = steps.by_bits[bits.next() >> steps.unread];
     if (at + several.reaches > kCoefficients) [[unlikely]] {
       several = table.codes().next(bits.next_16());
       if (at + several.reaches > kCoefficients) return false;
     }
-    each(bits.next(), several.bits);
     bits.pass(several.bits);
+    length += several.bits;
     at += several.advances;
     return true;
   };
-  if (at == 0 && !pass(component.at_start, *component.dc, at)) return false;
+  if (at == 0 && !pass(component.at_start, *component.dc)) return false;
   // A symbol with its value has 27 bits at most, so that one fill is enough for two.
   while (at < kCoefficients) {
-    if (!pass(component.behind_start, *component.ac, at)) return false;
+    if (!pass(component.behind_start, *component.ac)) return false;
     if (at >= kCoefficients) break;
     bits.fill();
-    if (!pass(component.behind_start, *component.ac, at)) return false;
+    if (!pass(component.behind_start, *component.ac)) return false;
   }
   return !bits.is_overdrawn();
+}
+
+void move_bits(Bits& from, int count, BitWriter& to) {
+  while (count > 0) {
+    const int some = std::min(count, Bits::kReady);
+    from.fill();
+    to.put(from.next(), some);
+    from.pass(some);
+    count -= some;
+  }
 }
 
 template <bool kKeeps>
@@ -44,19 +52,21 @@ bool holds(ByteView data, std::span<const ScanComponent> components, std::size_t
   Bits bits(data);
   for (std::size_t unit = 0; unit < units; ++unit) {
     int length = 0;
-    for (const ScanComponent& component : components)
+    Bits kept = bits;
+    for (const ScanComponent& component : components) {
       for (int block = 0; block < component.blocks; ++block) {
-        const auto keep = [&](std::uint64_t passed, int count) {
-          if constexpr (kKeeps) chroma->bits.put(passed, count);
-          length += count;
-        };
-        const bool is_kept = kKeeps && &component != components.data();
         bits.fill();
-        if (!(is_kept ? pass_block(bits, component, 0, keep)
-                      : pass_block(bits, component, 0, [](std::uint64_t, int) {})))
-          return false;
+        if (!pass_block(bits, component, 0, length)) return false;
       }
-    if constexpr (kKeeps) chroma->lengths.push_back(std::uint16_t(length));
+      if (kKeeps && &component == components.data()) {
+        kept = bits;
+        length = 0;
+      }
+    }
+    if constexpr (kKeeps) {
+      move_bits(kept, length, chroma->bits);
+      chroma->lengths.push_back(std::uint16_t(length));
+    }
   }
   bits.fill();
   return bits.is_at_end();
@@ -101,19 +111,21 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
   if (kind == Kind::dc && has_large) *this = HuffmanTable();
 }
 
-HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
-  Steps steps;
-  for (std::uint32_t bits = 0; bits < steps.size(); ++bits) {
-    Step all = codes_.single[bits];
-    if (all.bits > kShort) all = Step();
+HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac, int bits) const {
+  const std::uint32_t all_ones = (1u << bits) - 1;
+  const int more = bits - kShort;
+  Steps steps{64 - bits, std::vector<Step>(std::size_t{1} << bits)};
+  for (std::uint32_t next = 0; next <= all_ones; ++next) {
+    Step all = codes_.single[next >> more];
+    if (all.bits > bits) all = Step();
     while (all.bits > 0 && all.advances < Step::kAll) {
-      const Step& next = ac.codes_.single[bits << all.bits & (steps.size() - 1)];
-      if (next.bits == 0 || all.bits + next.bits > kShort) break;
-      all.bits = std::uint8_t(all.bits + next.bits);
-      all.advances = std::uint8_t(all.advances + next.advances);
-      all.reaches = std::uint8_t(all.reaches + next.reaches);
+      const Step& one = ac.codes_.single[(next << all.bits & all_ones) >> more];
+      if (one.bits == 0 || all.bits + one.bits > bits) break;
+      all.bits = std::uint8_t(all.bits + one.bits);
+      all.advances = std::uint8_t(all.advances + one.advances);
+      all.reaches = std::uint8_t(all.reaches + one.reaches);
     }
-    steps[bits] = all;
+    steps.by_bits[next] = all;
   }
   return steps;
 }
@@ -128,7 +140,7 @@ Interleaver::Interleaver(const CodedChroma& chroma, int blocks, std::size_t rest
                          ByteView dc, ByteView ac)
     : dc_(HuffmanTable::Kind::dc, dc.subspan<1, 16>(), dc.subspan(17)),
       ac_(HuffmanTable::Kind::ac, ac.subspan<1, 16>(), ac.subspan(17)),
-      component_(dc_, ac_, blocks),
+      component_(dc_, ac_, blocks, chroma.scan_bytes),
       chroma_(chroma),
       chroma_bits_(chroma.bits.data()),
       restart_interval_(restart_interval) {
@@ -171,16 +183,12 @@ void Interleaver::add(ByteView luma, std::size_t units) {
       mean += next_difference(bits);
       put_difference(mean - std::exchange(mean_, mean), to);
       bits.fill();
-      pass_block(bits, component_, 1,
-                 [&to](std::uint64_t passed, int count) { to.put(passed, count); });
+      Bits block_bits = bits;
+      int length = 0;
+      pass_block(bits, component_, 1, length);
+      move_bits(block_bits, length, to);
     }
-    for (int left = chroma_.lengths[unit_]; left > 0;) {
-      const int count = std::min(left, 32);
-      chroma_bits_.fill();
-      to.put(chroma_bits_.next(), count);
-      chroma_bits_.pass(count);
-      left -= count;
-    }
+    move_bits(chroma_bits_, chroma_.lengths[unit_], to);
   }
   out = std::move(to);
 }

@@ -22,9 +22,11 @@ inline bool has_marker(std::uint64_t word) {
 /// The next bits of a scan's data, on top of a word.
 class Bits {
  public:
+  static constexpr int kReady = 56;  ///< bits behind a fill(), unless the data end
+
   explicit Bits(ByteView data) : at_(data.data()), end_(data.data() + data.size()) {}
 
-  /// Makes 56 bits or more ready, unless the data end.
+  /// Makes kReady bits or more ready.
   void fill() {
     std::uint64_t word;
     if (end_ - at_ >= std::ptrdiff_t(sizeof word)) {
@@ -33,14 +35,14 @@ class Bits {
         // The bits of a byte that is not counted yet are set once more by the next fill.
         window_ |= __builtin_bswap64(word) >> ready_;
         at_ += (63 - ready_) >> 3;
-        ready_ |= 56;
+        ready_ |= kReady;
         return;
       }
     }
-    while (ready_ < 56 && at_ < end_) {
+    while (ready_ < kReady && at_ < end_) {
       const unsigned char byte = *at_++;
       if (byte == 0xFF) ++at_;
-      window_ |= std::uint64_t{byte} << (56 - ready_);
+      window_ |= std::uint64_t{byte} << (kReady - ready_);
       ready_ += 8;
     }
   }
@@ -70,7 +72,7 @@ class BitWriter {
   /// Takes that memory at once, and more only where it is not enough.
   explicit BitWriter(std::size_t bytes = 0) : data_(bytes) {}
 
-  /// Appends so many bits, 1 to 32, from the top of a word.
+  /// Appends so many bits, 1 to 63, from the top of a word.
   void put(std::uint64_t bits, int count) {
     bits &= ~(~std::uint64_t{0} >> count);
     window_ |= bits >> held_;
@@ -133,27 +135,38 @@ class HuffmanTable {
 
   using Step = huffman::Step;
   static constexpr int kShort = huffman::Codes::kShort;
-  using Steps = std::array<Step, 1 << kShort>;
+  struct Steps {
+    int unread;  ///< bits of a word behind those that are looked up
+    std::vector<Step> by_bits;
+  };
 
   const huffman::Codes& codes() const { return codes_; }
 
-  /// By the next kShort bits, a symbol of this table and as many of `ac` as they hold whole; none
-  /// where they hold none.
-  Steps followed_by(const HuffmanTable& ac) const;
+  /// By so many of the next bits, kShort or more, a symbol of this table and as many of `ac` as
+  /// they hold whole; none where they hold none.
+  Steps followed_by(const HuffmanTable& ac, int bits) const;
 
  private:
   huffman::Codes codes_;
 };
 
 /// The tables of a component, and how many of its blocks are in each unit of the scan. The tables
-/// must live as long.
+/// must live as long. The scan has about so many bytes: for a long one, tables by more bits are
+/// worth the time that they take.
 struct ScanComponent {
-  ScanComponent(const HuffmanTable& dc_table, const HuffmanTable& ac_table, int block_count)
+  static constexpr std::size_t kLongData = 128 * 1024;
+
+  ScanComponent(const HuffmanTable& dc_table, const HuffmanTable& ac_table, int block_count,
+                std::size_t scan_bytes)
       : dc(&dc_table),
         ac(&ac_table),
         blocks(block_count),
-        at_start(dc->followed_by(*ac)),
-        behind_start(ac->followed_by(*ac)) {}
+        at_start(dc->followed_by(*ac, bits_at_once(scan_bytes))),
+        behind_start(ac->followed_by(*ac, bits_at_once(scan_bytes))) {}
+
+  static int bits_at_once(std::size_t scan_bytes) {
+    return HuffmanTable::kShort + (scan_bytes < kLongData ? 0 : 2);
+  }
 
   const HuffmanTable *dc, *ac;
   int blocks;
@@ -165,6 +178,7 @@ struct ScanComponent {
 struct CodedChroma {
   BitWriter bits;
   std::vector<std::uint16_t> lengths;  ///< bits of each unit
+  std::size_t scan_bytes = 0;          ///< of all components, about
 };
 
 /// Whether the data hold that many units, and end with them but for the bits that fill the last

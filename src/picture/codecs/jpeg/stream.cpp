@@ -92,6 +92,8 @@ class PlainScan : public WithLibjpeg<PlainScan, jpeg_decompress_struct> {
     return false;
   }
 
+  std::size_t file_size() const { return file_.size(); }
+
   /// Whether there is chroma, luma's Huffman tables are not those of it, and the blocks of a row of
   /// units fit beside each other.
   bool has_own_luma() const {
@@ -160,7 +162,7 @@ bool hold(const PlainScan& scan, const PlainScan::Codes& codes, std::size_t at,
           CodedChroma* chroma = nullptr) {
   std::vector<ScanComponent> components;
   for (const auto& [dc, ac, blocks] : codes.components)
-    components.emplace_back(codes.tables[dc], codes.tables[ac], blocks);
+    components.emplace_back(codes.tables[dc], codes.tables[ac], blocks, scan.file_size());
   return scan.each_segment(at, chroma != nullptr, [&](ByteView data, std::size_t units) {
     return holds_units(data, components, units, chroma);
   });
@@ -225,7 +227,7 @@ std::unique_ptr<const KeptChroma> chroma_of(ByteView file, std::size_t units) {
   auto kept = std::make_unique<KeptChroma>();
   kept->head = file.first(data);
   kept->tables = *at;
-  kept->coded = {BitWriter(file.size()), {}};
+  kept->coded = {BitWriter(file.size()), {}, file.size()};
   kept->coded.lengths.reserve(units);
   const auto codes = scan.codes();
   if (!codes || !hold(scan, *codes, data, &kept->coded)) return nullptr;

@@ -46,8 +46,13 @@ const std::string kTooLarge = "111110" + std::string(11, '0');
 bool holds(const std::string& bits, std::size_t blocks) {
   const HuffmanTable dc = table(HuffmanTable::Kind::dc, {0, 11});
   const HuffmanTable ac = table(HuffmanTable::Kind::ac, {0x00, 0xF0, 0xE1, 0xF1, 0x0A, 0x0B});
-  const std::vector<ScanComponent> components = {{dc, ac, 1}};
-  return holds_units(packed(bits), components, blocks);
+  const auto by_tables_for = [&](std::size_t bytes) {
+    const std::vector<ScanComponent> components = {{dc, ac, 1, bytes}};
+    return holds_units(packed(bits), components, blocks);
+  };
+  const bool does = by_tables_for(0);
+  CHECK(by_tables_for(ScanComponent::kLongData) == does);
+  return does;
 }
 
 }  // namespace
