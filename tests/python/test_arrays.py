@@ -365,39 +365,21 @@ class Errors(unittest.TestCase):
             self.assertLessEqual(made.call_count, 2)
 
     def test_how_many_plans_are_kept(self):
-        """Sixteen, and for pictures of 64 Mi samples in all, on GPUs 256. What is too much goes half at once, the oldest first."""
-        for gpu, samples, most, left in ((-1, 9, 16, 8), (0, 9, 16, 8), (-1, 12 << 20, 5, 2), (0, 12 << 20, 16, 8), (0, 36 << 20, 7, 3),
-                                         (-1, 1 << 30, 1, 1)):
+        """Sixteen, and for pictures of 256 MiB in all, where the CPU's samples count as floats. If there are more, the oldest go
+        until half of that is left."""
+        for gpu, samples, depth, most, left in ((-1, 9, 0, 16, 8), (0, 9, 2, 16, 8), (-1, 12 << 20, 0, 5, 2), (0, 12 << 20, 0, 16, 8), (0, 36 << 20, 0, 7, 3),
+                                                (0, 36 << 20, 1, 3, 1), (1, 12 << 20, 2, 5, 2), (-1, 1 << 30, 0, 1, 1)):
             plans, kept = convfilt._Plans(), []
             for k in range(40):
-                plans.give(("blur", k, (samples, 1, 1, 0), gpu), k, True)
+                plans.give(("blur", k, (samples, 1, 1, depth), gpu), k)
                 kept.append(k)
                 if len(kept) > most:
                     kept = kept[-left:]
-                self.assertEqual([plan for _, plan in plans._idle], kept, f"{samples} samples on {gpu}")
+                self.assertEqual([entry[1] for entry in plans._idle], kept, f"{samples} samples of depth {depth} on {gpu}")
         plans = convfilt._Plans()
         for k, samples in enumerate((40 << 20, 9, 9, 30 << 20)):
-            plans.give(("blur", k, (samples, 1, 1, 0), -1), k, True)
-        self.assertEqual([plan for _, plan in plans._idle], [1, 2, 3])
-        # Threads may all give back plans that were made before.
-        plans = convfilt._Plans()
-        for k in range(100):
-            plans.give(("blur", k, (9, 1, 1, 0), -1), k, False)
-        self.assertLessEqual(len(plans._idle), plans.MOST)
-
-    def test_plans_make_way(self):
-        """A device that lacks memory is tried again without the plans that are kept."""
-        convfilt.blur(self.a)
-
-        def make(*words, plan=convfilt._core.Plan):
-            if convfilt._plans._idle:
-                raise convfilt.DeviceError("too little memory")
-            return plan(*words)
-
-        with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=make):
-            self.assertTrue(support.same(convfilt.blur(self.a, 1.75), convfilt.run("blur --sigma 1.75", self.a)))
-        with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=convfilt.DeviceError("it fails")), self.assertRaises(convfilt.DeviceError):
-            convfilt.blur(self.a, 1.8)
+            plans.give(("blur", k, (samples, 1, 1, 2), 0), k)
+        self.assertEqual([entry[1] for entry in plans._idle], [1, 2, 3])
 
     def test_a_file_that_changes(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -258,10 +258,7 @@ TEST_CASE("resident pictures get the same bytes by warpgroups") {
   for (const char* name : {"tensor", "separable-tensor"})
     for (const Runner& runner : runners_of(name))
       if (runner.device == DeviceKind::emulator) emulated.push_back(runner);
-  if (emulated.empty()) {
-    MESSAGE("skipped: CONVFILT_TEST_DEVICES leaves the emulator out");
-    return;
-  }
+  if (emulator_missing()) return;
   CHECK(check_layouts(emulated, Depth::u8) == std::vector<std::string>{});
 }
 

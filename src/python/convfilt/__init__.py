@@ -217,10 +217,10 @@ class _Plans:
     that no thread and no signal, such as Ctrl-C's, finds one half done. A plan that is lost then is made again."""
 
     MOST = 16
-    MOST_SAMPLES = 1 << 26  #: of the pictures that the plans are for, since memory grows with these; on GPUs four times as many
+    MOST_BYTES = 1 << 28  #: of the pictures that the plans are for, since memory grows with these
 
     def __init__(self) -> None:
-        self._idle: list[tuple[Any, Any]] = []
+        self._idle: list[tuple[Any, Any, int]] = []
 
     def take(self, key: Any) -> Any:
         for entry in reversed(self._idle.copy()):
@@ -232,32 +232,28 @@ class _Plans:
                 return entry[1]
         return None
 
-    def give(self, key: Any, plan: Any, is_new: bool) -> None:
+    def give(self, key: Any, plan: Any) -> None:
         if key is None:
             return
-        self._idle.append((key, plan))
-        if is_new or len(self._idle) > self.MOST:
-            self._shrink()
-
-    def clear(self) -> None:
-        self._idle.clear()
-
-    def _shrink(self) -> None:
-        """Drops the older plans where there are too many: half at once, since CUDA takes memory back when the GPU has done all its work."""
+        self._idle.append((key, plan, _bytes_of(key)))
         idle = self._idle.copy()
-        kept = idle.copy()
-        if self._are_too_many(kept, 1):
+        if self._are_too_many(idle, 1):
+            # Freeing a GPU's memory waits for all its work, so half of the plans go at once.
+            kept = idle.copy()
             while len(kept) > 1 and self._are_too_many(kept, 2):
                 kept.pop(0)
             del self._idle[: len(idle) - len(kept)]
 
-    def _are_too_many(self, plans: list[tuple[Any, Any]], part: int) -> bool:
-        return len(plans) > self.MOST // part or sum(_samples_of(key) for key, _ in plans) > self.MOST_SAMPLES // part
+    def clear(self) -> None:
+        self._idle.clear()
+
+    def _are_too_many(self, plans: list[tuple[Any, Any, int]], part: int) -> bool:
+        return len(plans) > self.MOST // part or sum([size for _, _, size in plans]) > self.MOST_BYTES // part
 
 
-def _samples_of(key: Any) -> int:
-    width, height, channels, _ = key[2]
-    return int(width * height * channels) // (1 if key[3] < 0 else 4)
+def _bytes_of(key: Any) -> int:
+    width, height, channels, depth = key[2]
+    return int(width * height * channels) * (4 if key[3] < 0 else BYTES[depth])  # plans on the CPU may hold floats
 
 
 _plans = _Plans()
@@ -293,14 +289,6 @@ def _result_shape(kind: Kind, result: tuple[int, int, int, int]) -> tuple[int, .
 
 
 def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
-    try:
-        return _run_once(what, a, options)
-    except _core.DeviceError:
-        _plans.clear()  # The device may lack the memory that these have.
-    return _run_once(what, a, options)
-
-
-def _run_once(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
     out = options.get("out")
     array = array_of(a)
     kind = array.kind
@@ -310,7 +298,6 @@ def _run_once(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
         raise ValueError("device: the array lies on a GPU, which filters it; leave it out")
     key = None if _reads_files(what) else (what, chosen, layout.shape, kind.gpu)
     plan = None if key is None else _plans.take(key)
-    is_new = plan is None
     if plan is None:
         plan = _core.Plan(_filter(what, chosen), layout.shape, kind.gpu)
     try:
@@ -325,7 +312,7 @@ def _run_once(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
             plan.run((array.address, *layout.strides), layout.step, (target.address, *to.strides), to.step, layout.count,
                      array.stream, kind.gpu >= 0)
     finally:
-        _plans.give(key, plan, is_new)
+        _plans.give(key, plan)
     return made if out is not None or kind.finish is None else kind.finish(made)
 
 

@@ -136,14 +136,14 @@ class HuffmanTable {
   using Step = huffman::Step;
   static constexpr int kShort = huffman::Codes::kShort;
   struct Steps {
-    int unread;  ///< bits of a word behind those that are looked up
+    int unread;  ///< how far to shift a word right to get an index
     std::vector<Step> by_bits;
   };
 
   const huffman::Codes& codes() const { return codes_; }
 
-  /// By so many of the next bits, kShort or more, a symbol of this table and as many of `ac` as
-  /// they hold whole; none where they hold none.
+  /// Looked up by `bits` of the next bits, kShort or more: a symbol of this table and as many of
+  /// `ac` as they hold whole; none where they hold none.
   Steps followed_by(const HuffmanTable& ac, int bits) const;
 
  private:
@@ -151,8 +151,8 @@ class HuffmanTable {
 };
 
 /// The tables of a component, and how many of its blocks are in each unit of the scan. The tables
-/// must live as long. The scan has about so many bytes: for a long one, tables by more bits are
-/// worth the time that they take.
+/// must live as long. `scan_bytes`: about how many bytes the scan has. A long scan repays larger
+/// tables.
 struct ScanComponent {
   static constexpr std::size_t kLongData = 128 * 1024;
 

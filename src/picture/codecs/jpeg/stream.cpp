@@ -162,7 +162,7 @@ bool hold(const PlainScan& scan, const PlainScan::Codes& codes, std::size_t at,
           CodedChroma* chroma = nullptr) {
   std::vector<ScanComponent> components;
   for (const auto& [dc, ac, blocks] : codes.components)
-    components.emplace_back(codes.tables[dc], codes.tables[ac], blocks, scan.file_size());
+    components.emplace_back(codes.tables[dc], codes.tables[ac], blocks, scan.file_size() - at);
   return scan.each_segment(at, chroma != nullptr, [&](ByteView data, std::size_t units) {
     return holds_units(data, components, units, chroma);
   });
@@ -227,7 +227,7 @@ std::unique_ptr<const KeptChroma> chroma_of(ByteView file, std::size_t units) {
   auto kept = std::make_unique<KeptChroma>();
   kept->head = file.first(data);
   kept->tables = *at;
-  kept->coded = {BitWriter(file.size()), {}, file.size()};
+  kept->coded = {BitWriter(file.size()), {}, file.size() - data};
   kept->coded.lengths.reserve(units);
   const auto codes = scan.codes();
   if (!codes || !hold(scan, *codes, data, &kept->coded)) return nullptr;

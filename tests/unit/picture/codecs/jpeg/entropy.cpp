@@ -37,7 +37,8 @@ std::string times(int count, const std::string& bits) {
 }
 
 // DC: no difference, or one of 11 bits. AC: the end, 16 zeros, 14 zeros and a value of one bit, 15
-// zeros and one, a value of 10 bits, one of 11, which 8-bit samples cannot have.
+// zeros and one, a value of 10 bits, one of 11, which 8-bit samples cannot have, and codes of 7 to
+// 16 bits: 0 to 9 zeros and a value of one bit.
 const std::string kFlat = "0", kSteep = "10" + std::string(11, '1');
 const std::string kEnd = "0", kZeros = "10", kFourteen = "1101", kFifteen = "11101";
 const std::string kLarge = "11110" + std::string(10, '0');
@@ -45,7 +46,9 @@ const std::string kTooLarge = "111110" + std::string(11, '0');
 
 bool holds(const std::string& bits, std::size_t blocks) {
   const HuffmanTable dc = table(HuffmanTable::Kind::dc, {0, 11});
-  const HuffmanTable ac = table(HuffmanTable::Kind::ac, {0x00, 0xF0, 0xE1, 0xF1, 0x0A, 0x0B});
+  const HuffmanTable ac =
+      table(HuffmanTable::Kind::ac, {0x00, 0xF0, 0xE1, 0xF1, 0x0A, 0x0B, 0x01, 0x11, 0x21, 0x31,
+                                     0x41, 0x51, 0x61, 0x71, 0x81, 0x91});
   const auto by_tables_for = [&](std::size_t bytes) {
     const std::vector<ScanComponent> components = {{dc, ac, 1, bytes}};
     return holds_units(packed(bits), components, blocks);
@@ -67,6 +70,19 @@ TEST_CASE("a block has 64 coefficients, and no value reaches beyond") {
   CHECK(holds(kFlat + times(3, kZeros) + kFourteen + kFlat + kEnd, 2));
   CHECK(holds(kFlat + times(63, kLarge) + kFlat + kEnd, 2));
   CHECK_FALSE(holds(kFlat + times(64, kLarge) + kFlat + kEnd, 2));
+}
+
+TEST_CASE("codes of every length are passed over, and their zeros counted") {
+  for (int length = 7; length <= 16; ++length) {
+    CAPTURE(length);
+    const int advances = length - 6, fit = 63 / advances;
+    const std::string one = std::string(std::size_t(length - 1), '1') + "0" + "1";
+    const std::string full = kFlat + times(fit, one) + (63 % advances > 0 ? kEnd : "");
+    for (const int blocks : {1, 2, 99}) CHECK(holds(times(blocks, full), std::size_t(blocks)));
+    CHECK_FALSE(holds(kFlat + times(fit + 1, one) + kEnd, 1));
+    CHECK_FALSE(holds(kFlat + one, 1));
+    CHECK_FALSE(holds(kFlat + one.substr(0, std::size_t(length - 2)), 1));
+  }
 }
 
 TEST_CASE("values are no larger than 8-bit samples can have") {
