@@ -119,7 +119,7 @@ def streams():
         a.zero_()
         torch.cuda.synchronize()
     import time
-    convfilt._plans.clear()  # so that no plan is freed, which would wait
+    convfilt._plans._idle.clear()  # so that no plan is freed, which would wait
     convfilt.blur(a, 2.55)  # CUDA loads the kernels for this radius, 11, which would wait, too
     for sigma in (2.6, 2.6, 2.65, 2.7):
         first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

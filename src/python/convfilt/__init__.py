@@ -244,9 +244,6 @@ class _Plans:
                 kept.pop(0)
             del self._idle[: len(idle) - len(kept)]
 
-    def clear(self) -> None:
-        self._idle.clear()
-
     def _are_too_many(self, plans: list[tuple[Any, Any, int]], part: int) -> bool:
         return len(plans) > self.MOST // part or sum([size for _, _, size in plans]) > self.MOST_BYTES // part
 
