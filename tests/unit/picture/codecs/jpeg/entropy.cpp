@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace convfilt::jpeg;
@@ -56,6 +59,57 @@ bool holds(const std::string& bits, std::size_t blocks) {
   const bool does = by_tables_for(0);
   CHECK(by_tables_for(ScanComponent::kLongData) == does);
   return does;
+}
+
+/// A table with codes of any lengths, and its codes as text with their symbols. AC's first is the
+/// end.
+struct RandomTable {
+  std::vector<std::pair<std::string, int>> codes;
+  HuffmanTable table;
+};
+
+std::string random_bits(std::mt19937& random, int count) {
+  std::string bits;
+  while (count-- > 0) bits += random() % 2 ? '1' : '0';
+  return bits;
+}
+
+RandomTable random_table(HuffmanTable::Kind kind, std::mt19937& random) {
+  constexpr unsigned kLargest = 10;  // bits of an AC value
+  RandomTable made;
+  Bytes counts(16), symbols;
+  unsigned code = 0;
+  for (unsigned length = 1; length <= 16; ++length) {
+    code *= 2;
+    const unsigned room = (1u << length) - 1 - code;  // a code of ones alone is reserved
+    const unsigned count = std::min(room, unsigned(random() % (length < 4 ? 2 : 3)));
+    counts[length - 1] = static_cast<unsigned char>(count);
+    for (unsigned i = 0; i < count; ++i, ++code) {
+      const unsigned symbol = kind == HuffmanTable::Kind::dc ? random() % 12
+                              : symbols.empty()              ? 0
+                              : random() % 6 == 0            ? 0xF0
+                                                  : random() % 16 << 4 | (1 + random() % kLargest);
+      symbols.push_back(static_cast<unsigned char>(symbol));
+      std::string bits;
+      for (unsigned bit = length; bit-- > 0;) bits += code >> bit & 1 ? '1' : '0';
+      made.codes.emplace_back(bits, int(symbol));
+    }
+  }
+  made.table = {kind, std::span<const unsigned char, 16>(counts), symbols};
+  return made;
+}
+
+std::string random_block(const RandomTable& dc, const RandomTable& ac, std::mt19937& random) {
+  const auto& [mean, size] = dc.codes[random() % dc.codes.size()];
+  std::string bits = mean + random_bits(random, size);
+  for (int at = 1; at < 64;) {
+    const auto& [code, symbol] = ac.codes[random() % ac.codes.size()];
+    const int advances = symbol == 0xF0 ? 16 : (symbol >> 4) + 1;
+    if (symbol == 0 || at + advances > 64) return bits + ac.codes[0].first;
+    bits += code + random_bits(random, symbol & 15);
+    at += advances;
+  }
+  return bits;
 }
 
 }  // namespace
@@ -121,4 +175,52 @@ TEST_CASE("a table with a code of ones alone has no symbols") {
 TEST_CASE("bits that are no code are refused") {
   CHECK_FALSE(holds("11111111", 1));
   CHECK_FALSE(holds(kFlat + std::string(16, '1'), 1));
+}
+
+TEST_CASE("units of any tables are held, and their chroma kept, however many bits are looked up") {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    using enum HuffmanTable::Kind;
+    const RandomTable tables[] = {random_table(dc, random), random_table(ac, random),
+                                  random_table(dc, random), random_table(ac, random)};
+    if (std::ranges::any_of(tables, [](const RandomTable& table) { return table.codes.empty(); }))
+      continue;
+    const int units = 1 + int(random() % 12), blocks = 1 + int(random() % 4);
+    std::string all, chroma;
+    std::vector<std::uint16_t> lengths;
+    for (int unit = 0; unit < units; ++unit) {
+      for (int block = 0; block < blocks; ++block)
+        all += random_block(tables[0], tables[1], random);
+      const std::string of_unit =
+          random_block(tables[2], tables[3], random) + random_block(tables[2], tables[3], random);
+      lengths.push_back(static_cast<std::uint16_t>(of_unit.size()));
+      all += of_unit;
+      chroma += of_unit;
+    }
+    Bytes expected = packed(chroma);
+    expected.insert(expected.end(), {0xFF, 0xD9});
+    std::string longer = all + random_bits(random, 8 + int(random() % 30)), changed = all;
+    for (char& bit : changed)
+      if (random() % changed.size() == 0) bit = bit == '0' ? '1' : '0';
+    for (const std::string& bits : {all, longer, all.substr(0, all.size() - 8), changed}) {
+      bool held[2];
+      for (const bool is_long : {false, true}) {
+        const std::size_t bytes = is_long ? ScanComponent::kLongData : 0;
+        const std::vector<ScanComponent> components = {
+            {tables[0].table, tables[1].table, blocks, bytes},
+            {tables[2].table, tables[3].table, 1, bytes},
+            {tables[2].table, tables[3].table, 1, bytes}};
+        CodedChroma kept;
+        held[is_long] = holds_units(packed(bits), components, std::size_t(units), &kept);
+        if (bits != all) continue;
+        CHECK(kept.lengths == lengths);
+        kept.bits.end(0xD9);
+        CHECK(std::ranges::equal(kept.bits.data(), expected));
+      }
+      CHECK(held[0] == held[1]);
+      if (bits == all) CHECK(held[0]);
+      if (bits == longer) CHECK_FALSE(held[0]);
+    }
+  }
 }
