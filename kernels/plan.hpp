@@ -111,9 +111,9 @@ class Plan {
   /// samples is written. `stream` is a cudaStream_t of that device, null for the legacy default
   /// one, and must not be capturing a graph; the CPU and the emulator ignore it. The plan's device
   /// is the thread's current one afterwards. The work is queued behind what the stream was given
-  /// before, and what it is given later waits for it; the call itself does not wait on a GPU. The
-  /// plan and the pictures must outlive the work. The first run takes device memory for the plan's
-  /// own planes. Throws DeviceError when the device fails, or has no memory for the whole picture.
+  /// before, and what it is given later waits for it; the call waits on a GPU only while CUDA loads
+  /// code. The plan and the pictures must outlive the work. The first run takes device memory for
+  /// the plan's planes. Throws DeviceError when the device fails, or lacks memory for the picture.
   virtual void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                             void* /*stream*/) {
     run(in, out);

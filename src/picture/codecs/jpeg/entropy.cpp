@@ -46,32 +46,6 @@ void move_bits(Bits& from, int count, BitWriter& to) {
   }
 }
 
-template <bool kKeeps>
-bool holds(ByteView data, std::span<const ScanComponent> components, std::size_t units,
-           CodedChroma* chroma) {
-  Bits bits(data);
-  for (std::size_t unit = 0; unit < units; ++unit) {
-    int length = 0;
-    Bits kept = bits;
-    for (const ScanComponent& component : components) {
-      for (int block = 0; block < component.blocks; ++block) {
-        bits.fill();
-        if (!pass_block(bits, component, 0, length)) return false;
-      }
-      if (kKeeps && &component == components.data()) {
-        kept = bits;
-        length = 0;
-      }
-    }
-    if constexpr (kKeeps) {
-      move_bits(kept, length, chroma->bits);
-      chroma->lengths.push_back(std::uint16_t(length));
-    }
-  }
-  bits.fill();
-  return bits.is_at_end();
-}
-
 }  // namespace
 
 HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts, ByteView symbols) {
@@ -132,8 +106,26 @@ HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac, int bits) 
 
 bool holds_units(ByteView data, std::span<const ScanComponent> components, std::size_t units,
                  CodedChroma* chroma) {
-  return chroma ? holds<true>(data, components, units, chroma)
-                : holds<false>(data, components, units, chroma);
+  Bits bits(data);
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    int length = 0;
+    Bits kept = bits;
+    for (const ScanComponent& component : components) {
+      for (int block = 0; block < component.blocks; ++block) {
+        bits.fill();
+        if (!pass_block(bits, component, 0, length)) return false;
+      }
+      if (&component == components.data()) {
+        kept = bits;
+        length = 0;
+      }
+    }
+    if (!chroma) continue;
+    move_bits(kept, length, chroma->bits);
+    chroma->lengths.push_back(std::uint16_t(length));
+  }
+  bits.fill();
+  return bits.is_at_end();
 }
 
 Interleaver::Interleaver(const CodedChroma& chroma, int blocks, std::size_t restart_interval,
@@ -171,26 +163,24 @@ void Interleaver::put_difference(int difference, BitWriter& to) const {
 
 void Interleaver::add(ByteView luma, std::size_t units) {
   Bits bits(luma);
-  BitWriter to = std::move(out);  // a copy that no pointer leads to stays in registers
   int mean = 0;
   for (const std::size_t end = unit_ + units; unit_ < end; ++unit_) {
     if (restart_interval_ > 0 && unit_ > 0 && unit_ % restart_interval_ == 0) {
       constexpr unsigned char kRestart = 0xD0;
-      to.end(static_cast<unsigned char>(kRestart + (unit_ / restart_interval_ - 1) % 8));
+      out.end(static_cast<unsigned char>(kRestart + (unit_ / restart_interval_ - 1) % 8));
       mean_ = 0;
     }
     for (int block = 0; block < component_.blocks; ++block) {
       mean += next_difference(bits);
-      put_difference(mean - std::exchange(mean_, mean), to);
+      put_difference(mean - std::exchange(mean_, mean), out);
       bits.fill();
       Bits block_bits = bits;
       int length = 0;
       pass_block(bits, component_, 1, length);
-      move_bits(block_bits, length, to);
+      move_bits(block_bits, length, out);
     }
-    move_bits(chroma_bits_, chroma_.lengths[unit_], to);
+    move_bits(chroma_bits_, chroma_.lengths[unit_], out);
   }
-  out = std::move(to);
 }
 
 }  // namespace convfilt::jpeg
