@@ -364,6 +364,22 @@ class Errors(unittest.TestCase):
                     convfilt.blur(self.a, 1.25, out=self.a)
             self.assertLessEqual(made.call_count, 2)
 
+    def test_plans_of_masks_are_kept(self):
+        """Rows of weights, also turned or normalized, have a plan of their own, which is kept like others."""
+        first = [[0, -1, 0.5], [-1, 5.25, -1]]
+        mask = convfilt.Mask(first)
+        calls = [(weights, options) for weights in (first, np.negative(first), np.transpose(first), np.reshape(first, (1, 6)), mask)
+                 for options in ({}, {"flip": True}, {"normalize": True}, {"flip": True, "normalize": True})]
+        for weights, options in calls:
+            with unittest.mock.patch.object(convfilt._core, "Plan", side_effect=convfilt._core.Plan) as made:
+                for k in range(3):
+                    got = convfilt.apply(np.array(weights) if k == 1 and weights is not mask else weights, self.a, **options)
+                    want = convfilt.Mask(weights)
+                    want = want.normalized() if "normalize" in options else want
+                    want = want.flipped() if "flip" in options else want
+                    self.assertTrue(support.same(got, convfilt.apply(want, self.a)), f"{weights}, {options}")
+                self.assertEqual(made.call_count, 1 + 3, f"{weights}, {options}")
+
     def test_how_many_plans_are_kept(self):
         """Sixteen, and for pictures of 256 MiB in all, where the CPU's samples count as floats. If there are more, the oldest go
         until half of that is left."""

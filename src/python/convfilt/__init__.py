@@ -33,6 +33,7 @@ message says what is wrong and what is allowed.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from typing import TYPE_CHECKING, Any, Mapping, Sequence, TypedDict, Union
@@ -110,11 +111,7 @@ class Mask:
                 raise ValueError("divisor: a mask has its own; leave it out")
             self._mask, self._made = weights._mask, weights._made
             return
-        if np.iscomplexobj(weights):
-            raise ValueError("weights that are complex: a mask has real ones")
-        rows = np.ascontiguousarray(weights, dtype=np.float64)
-        if rows.ndim != 2:
-            raise ValueError(f"weights of shape {rows.shape}: a mask has rows and columns")
+        rows = _rows(weights)
         self._mask = _core.Mask(rows, float(divisor))
         self._made = (Mask, (rows.copy(), float(divisor)))
 
@@ -154,6 +151,28 @@ class Mask:
     def __repr__(self) -> str:
         rows, columns = self.shape
         return f"convfilt.Mask({self.weights.tolist()})" if rows * columns <= 49 else f"<convfilt.Mask of {rows} x {columns} weights>"
+
+
+def _rows(weights: Any) -> np.ndarray:
+    if np.iscomplexobj(weights):
+        raise ValueError("weights that are complex: a mask has real ones")
+    rows = np.ascontiguousarray(weights, dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"weights of shape {rows.shape}: a mask has rows and columns")
+    return rows
+
+
+# Plans are kept for a mask, not for its weights, so the same weights shall give the same mask.
+@functools.lru_cache(maxsize=16)
+def _mask_of(weights: bytes, shape: tuple[int, ...]) -> Mask:
+    return Mask(np.frombuffer(weights).reshape(shape))
+
+
+@functools.lru_cache(maxsize=16)
+def _changed(mask: Mask, normalize: bool, flip: bool) -> Mask:
+    if normalize:
+        mask = mask.normalized()
+    return mask.flipped() if flip else mask
 
 
 def _word(value: Any) -> str:
@@ -375,10 +394,9 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
     if isinstance(mask, (str, os.PathLike)):
         return _run(_recipe(f"apply {_quoted(os.fspath(mask))}", {"flip": flip, "normalize": normalize}), a, options)
     if not isinstance(mask, Mask):
-        mask = Mask(mask)
-    if normalize:
-        mask = mask.normalized()
-    return _run(mask.flipped() if flip else mask, a, options)
+        rows = _rows(mask)
+        mask = _mask_of(rows.tobytes(), rows.shape)
+    return _run(_changed(mask, bool(normalize), bool(flip)) if normalize or flip else mask, a, options)
 
 
 def run(recipe: str, a: Any, **options: Unpack[Options]) -> Any:
