@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -138,10 +139,6 @@ void for_each_answer(const Check& check) {
   for (const Combine combine : kCombines)
     for (const int channels : {1, 3})
       check({}, *combined_filter({several_masks(), combine}), pattern(40, 30, channels, Depth::u8));
-  // More rows than a launch has.
-  EdgeOptions thin;
-  thin.thin = true;
-  check({}, *edge_filter(plain_masks(EdgeMethod::sobel), thin), pattern(3, 70000, 3, Depth::u8));
 }
 
 /// Every method of edges, on pictures of both kinds, under borders and modes.
@@ -172,8 +169,6 @@ void for_each_edge(const Check& check) {
   scaled[0].divisor = 2;
   scaled[1].divisor = 0.3;
   check({}, *channel_edges(scaled), pattern(40, 30, 3, Depth::u8));
-  // More rows than a launch has.
-  check({}, *channel_edges(plain_masks(EdgeMethod::sobel)), pattern(3, 70000, 1, Depth::u8));
 }
 
 /// Steps of every kind, first, between and last; their pictures of floats go below 0 and above 255.
@@ -212,8 +207,16 @@ void for_each_chain(const Check& check) {
         check(options, *filter, pattern(51, 41, channels, Depth::u8));
     }
   }
-  // More rows than a launch has.
-  check({}, *chain({bright, edges(EdgeMethod::sobel, false, false, {})}),
+}
+
+/// Edges, answers and chains of pictures that have more rows than a launch has.
+void for_each_tall(const Check& check) {
+  EdgeOptions thin;
+  thin.thin = true;
+  const std::vector<Mask> sobel = plain_masks(EdgeMethod::sobel);
+  check({}, *channel_edges(sobel), pattern(3, 70000, 1, Depth::u8));
+  check({}, *edge_filter(sobel, thin), pattern(3, 70000, 3, Depth::u8));
+  check({}, *chain({mask_filter(make_mask("bright", 1, 1, {1.7}, 1, -60)), edge_filter(sobel, {})}),
         pattern(3, 70000, 3, Depth::u8));
 }
 
@@ -256,60 +259,18 @@ Seen emulated(void (*for_each)(const Check&)) {
   return seen;
 }
 
-}  // namespace
-
-TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the emulator") {
-  if (test::emulator_missing()) return;
-  const Seen seen = emulated(for_each_edge);
-  CHECK(seen.white > 0);  // lengths above 255 are among them
-  CHECK(seen.cases == (3 * 3 + 4) * 5 * 3 * 2 + 1 + 1);
-}
-
-TEST_CASE("answers of luma, thin ones and joined ones have the CPU's bytes: in the emulator") {
-  if (test::emulator_missing()) return;
-  const Seen seen = emulated(for_each_answer);
-  CHECK(seen.black > 1000);
-  CHECK(seen.grey > 1000);
-  CHECK(seen.white > 1000);
-  CHECK(seen.cases == 8 * 2 * (2 + 4) * 2 + 4 * 2 + 1);
-}
-
-TEST_CASE("chains of a resident picture have the bytes that the CPU gives: in the emulator") {
-  if (test::emulator_missing()) return;
-  const Seen seen = emulated(for_each_chain);
-  CHECK(seen.black > 500);
-  CHECK(seen.grey > 500);
-  CHECK(seen.white > 500);
-  CHECK(seen.cases == 6 * 3 * 2 + 1);
-}
-
-TEST_CASE("a convolver's plan for edges or chains is for the latest filter and shape") {
-  if (test::emulator_missing()) return;
-  ConvolverOptions options;
-  options.request.device = "emulator";
-  Convolver convolver(options);
-  EdgeOptions thin;
-  thin.thin = true;
-  const FilterPtr filters[] = {chain({mask_filter(box_mask(3)), mask_filter(gaussian_mask(1))}),
-                               chain({mask_filter(box_mask(3)), mask_filter(gaussian_mask(2))}),
-                               channel_edges(plain_masks(EdgeMethod::sobel)),
-                               channel_edges(plain_masks(EdgeMethod::scharr)),
-                               edge_filter(plain_masks(EdgeMethod::scharr), thin)};
-  for (const int channels : {1, 3, 3})
-    for (const FilterPtr& filter : filters)
-      for (const int width : {30, 31, 31}) {
-        const Image in = pattern(width, 20, channels, Depth::u8);
-        CHECK(same(filtered_whole(in, *filter, convolver), on_cpu(options, *filter, in)));
-      }
-  CHECK(convolver.report().runs == 45);
-}
-
-TEST_CASE("edges and chains of a resident picture have the CPU's bytes: on a GPU") {
+/// Compares with the CPU's bytes those of pictures on a GPU, in what this run takes of the cases.
+void on_a_gpu(void (*for_each)(const Check&)) {
   if (const std::string missing = test::cuda_missing(); !missing.empty()) {
     MESSAGE("skipped: " << missing);
     return;
   }
-  const auto check = [&](ConvolverOptions options, const Filter& filter, const Image& colours) {
+  std::vector<std::size_t> chosen;
+  for_each([&](const auto&...) { chosen.push_back(chosen.size()); });
+  test::thin_out(chosen);
+  std::size_t number = 0;
+  for_each([&](ConvolverOptions options, const Filter& filter, const Image& colours) {
+    if (!std::binary_search(chosen.begin(), chosen.end(), number++)) return;
     const Image expected = on_cpu(options, filter, colours), in = exchanged(colours);
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
@@ -335,10 +296,76 @@ TEST_CASE("edges and chains of a resident picture have the CPU's bytes: on a GPU
     Convolver convolver(options);
     CHECK(same(filtered_whole(colours, filter, convolver), expected));
     CHECK(convolver.report().runs == 1);
-  };
-  for_each_edge(check);
-  for_each_answer(check);
-  for_each_chain(check);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the emulator") {
+  if (test::emulator_missing()) return;
+  const Seen seen = emulated(for_each_edge);
+  CHECK(seen.white > 0);  // lengths above 255 are among them
+  CHECK(seen.cases == (3 * 3 + 4) * 5 * 3 * 2 + 1);
+}
+
+TEST_CASE("answers of luma, thin ones and joined ones have the CPU's bytes: in the emulator") {
+  if (test::emulator_missing()) return;
+  const Seen seen = emulated(for_each_answer);
+  CHECK(seen.black > 1000);
+  CHECK(seen.grey > 1000);
+  CHECK(seen.white > 1000);
+  CHECK(seen.cases == 8 * 2 * (2 + 4) * 2 + 4 * 2);
+}
+
+TEST_CASE("chains of a resident picture have the bytes that the CPU gives: in the emulator") {
+  if (test::emulator_missing()) return;
+  const Seen seen = emulated(for_each_chain);
+  CHECK(seen.black > 500);
+  CHECK(seen.grey > 500);
+  CHECK(seen.white > 500);
+  CHECK(seen.cases == 6 * 3 * 2);
+}
+
+TEST_CASE("edges and chains of tall resident pictures have the CPU's bytes: in the emulator") {
+  if (test::emulator_missing()) return;
+  CHECK(emulated(for_each_tall).cases == 3);
+}
+
+TEST_CASE("a convolver's plan for edges or chains is for the latest filter and shape") {
+  if (test::emulator_missing()) return;
+  ConvolverOptions options;
+  options.request.device = "emulator";
+  Convolver convolver(options);
+  EdgeOptions thin;
+  thin.thin = true;
+  const FilterPtr filters[] = {chain({mask_filter(box_mask(3)), mask_filter(gaussian_mask(1))}),
+                               chain({mask_filter(box_mask(3)), mask_filter(gaussian_mask(2))}),
+                               channel_edges(plain_masks(EdgeMethod::sobel)),
+                               channel_edges(plain_masks(EdgeMethod::scharr)),
+                               edge_filter(plain_masks(EdgeMethod::scharr), thin)};
+  for (const int channels : {1, 3, 3})
+    for (const FilterPtr& filter : filters)
+      for (const int width : {30, 31, 31}) {
+        const Image in = pattern(width, 20, channels, Depth::u8);
+        CHECK(same(filtered_whole(in, *filter, convolver), on_cpu(options, *filter, in)));
+      }
+  CHECK(convolver.report().runs == 45);
+}
+
+TEST_CASE("edges of a resident picture have the CPU's bytes: on a GPU") {
+  on_a_gpu(for_each_edge);
+}
+
+TEST_CASE("answers of luma, thin ones and joined ones have the CPU's bytes: on a GPU") {
+  on_a_gpu(for_each_answer);
+}
+
+TEST_CASE("chains of a resident picture have the CPU's bytes: on a GPU") {
+  on_a_gpu(for_each_chain);
+}
+
+TEST_CASE("edges and chains of tall resident pictures have the CPU's bytes: on a GPU") {
+  on_a_gpu(for_each_tall);
 }
 
 TEST_CASE("resident edges by a mask that is transformed are within a step of the CPU's") {

@@ -205,9 +205,12 @@ Mask unlike_mask(int divisor) {
 
 TEST_CASE("every convention is found again") {
   const std::vector<int> divisors = {8, 12, 1, 0};  // 0: by the sum
+  // All 86,400 would take an hour. Every 29th has each two values of two axes together, too.
+  int counted = 0;
+  const auto is_taken = [&](const auto&...) { return counted++ % 29 == 0; };
   for (const auto& [number, turn, edge, shift, range, rounding, divisor, channels, size] :
-       combinations(kTurnNames, kEdges, kShifts, kRanges, kRoundings, divisors,
-                    std::vector<int>{1, 3}, std::vector<int>{23, 70})) {
+       combinations_where(is_taken, kTurnNames, kEdges, kShifts, kRanges, kRoundings, divisors,
+                          std::vector<int>{1, 3}, std::vector<int>{23, 70})) {
     Way way{turn, double(divisor), 0, edge};
     if (divisor == 0) way.divisor = 12;
     std::tie(way.shift_x, way.shift_y) = shift;
