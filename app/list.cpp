@@ -71,8 +71,7 @@ std::string filters_table() {
 std::string masks_table() {
   std::vector<Cells> rows;
   for (const auto& mask : list_filters())
-    rows.push_back({mask.name, std::to_string(mask.width) + "x" + std::to_string(mask.height),
-                    mask.description});
+    rows.push_back({mask.name, size_text(mask.width, mask.height), mask.description});
   return table(rows);
 }
 

@@ -59,10 +59,6 @@ Table::Line line(std::string name, std::string text) {
   return {{std::move(name), std::move(text)}, ""};
 }
 
-std::string by(int width, int height) {
-  return std::to_string(width) + "x" + std::to_string(height);
-}
-
 /// A weight in a few letters: whole as it is, else with four digits.
 std::string short_weight(double value) {
   if (value == std::nearbyint(value) && std::abs(value) < kMostWhole) return print_number(value);
@@ -93,7 +89,8 @@ void make_readable(std::vector<double>& weights, double& divisor) {
 
 std::string size_of(const Mask& mask) {
   const auto zeros = std::count(mask.weights.begin(), mask.weights.end(), 0.0);
-  std::string text = by(mask.width, mask.height) + " = " + plural(mask.weights.size(), "weight");
+  std::string text =
+      size_text(mask.width, mask.height) + " = " + plural(mask.weights.size(), "weight");
   if (zeros > 0) text += ", of which " + std::to_string(zeros) + (zeros == 1 ? " is 0" : " are 0");
   return text + "; anchor at column " + std::to_string(mask.anchor_x) + ", row " +
          std::to_string(mask.anchor_y) + ", from 0";
@@ -275,7 +272,7 @@ std::string check_text(const Mask& mask, const MaskCommand& command) {
   };
   return mask.name + "\n" + lines_of(facts) + "\nweights by depth, as auto applies them\n" +
          lines_of(arithmetic) + "\nauto takes, for a picture of " +
-         by(command.width, command.height) + "x" + std::to_string(command.channels) + "\n" +
+         size_text(command.width, command.height) + "x" + std::to_string(command.channels) + "\n" +
          lines_of(by_depth(command.depths, chosen));
 }
 
@@ -295,9 +292,9 @@ std::string grid_text(Mask mask, std::size_t columns) {
       grid.lines.back().cells.push_back(short_weight(mask.weight(i, j)));
   }
   const bool all = across == mask.width && down == mask.height;
-  return mask.name + ": " + (all ? "" : by(across, down) + " around the anchor, of ") +
-         by(mask.width, mask.height) + " weights" + over(mask.divisor) + "\n\n" + as_text(grid) +
-         "\n";
+  return mask.name + ": " + (all ? "" : size_text(across, down) + " around the anchor, of ") +
+         size_text(mask.width, mask.height) + " weights" + over(mask.divisor) + "\n\n" +
+         as_text(grid) + "\n";
 }
 
 /// The mask's gains for waves along the axes and the diagonal.

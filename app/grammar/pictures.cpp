@@ -6,6 +6,7 @@
 #include "app/grammar/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/formats.hpp"
 #include "src/run/codec_choice.hpp"
 #include "src/run/shard.hpp"
@@ -286,8 +287,8 @@ Extent size_in(const std::string& word) {
 
 void check_pixels(const Extent& size, std::int64_t most) {
   require(size.width >= 1 && size.height >= 1 && size.width <= most / size.height,
-          "--size: '" + std::to_string(size.width) + "x" + std::to_string(size.height) +
-              "': a picture has 1 to " + std::to_string(most) + " pixels");
+          "--size: '" + size_text(size.width, size.height) + "': a picture has 1 to " +
+              std::to_string(most) + " pixels");
 }
 
 void device_options(Binder& binder, ConvolverOptions& convolver) {

@@ -14,6 +14,7 @@
 #include "kernels/registry.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/log.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/base/terminal.hpp"
 #include "src/lab/compare/contenders.hpp"
@@ -177,8 +178,8 @@ Tables reuse_tables(std::span<const std::vector<ReuseRow>> all, const Problem& p
       "from the edges.",
       "Ghosts out: taps on samples of a picture / reads of all its blocks, where ghost cells are "
       "not read. The picture is " +
-          std::to_string(picture.width) + "x" + std::to_string(picture.height) + " " +
-          std::string(name_of(picture.depth)) + ", or one such row.",
+          size_text(picture.width, picture.height) + " " + std::string(name_of(picture.depth)) +
+          ", or one such row.",
       "Operations: two a tap. Weights come from constant memory and are not counted; if each were "
       "read from global memory, too, basic would have half. An output is stored once.",
       "Tile: the side of a block. It is the output tile's, or the input tile's where the block has "
@@ -234,7 +235,7 @@ Table overlap_table(std::span<const OverlapCosts> all) {
       table.lines.back().cells.push_back(costs.refusal.empty() ? cell_of(costs) : "refused");
   };
   const auto sides = [](int columns, int rows) {
-    return columns == 0 ? "-" : std::to_string(columns) + "x" + std::to_string(rows);
+    return columns == 0 ? "-" : size_text(columns, rows);
   };
   line("samples of a block",
        [&](const OverlapCosts& c) { return sides(c.block_columns, c.block_rows); });
@@ -333,8 +334,7 @@ void ExplainCommand::run() {
   }
   if (problem.mask.width * problem.mask.height > kManyWeights)
     log_note("counting in the emulator what kernels read; a mask of " +
-             std::to_string(problem.mask.width) + "x" + std::to_string(problem.mask.height) +
-             " may take some seconds");
+             size_text(problem.mask.width, problem.mask.height) + " may take some seconds");
   const Architecture& gpu = find_architecture(architecture);
   Explanation explanation = explain(strategy, problem, options.request.tuning, gpu);
   // A block may be so large that the default picture has none in its middle.

@@ -44,6 +44,11 @@ inline std::string plural(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+/// "640x480".
+inline std::string size_text(std::int64_t width, std::int64_t height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
 /// Values in that format of printf(), up to 255 letters.
 template <class... Values>
 std::string with_format(const char* format, Values... values) {

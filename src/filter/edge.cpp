@@ -745,25 +745,15 @@ class WholeTapsWork final : public Work {
       : Work(whole, ""), whole_(whole), taps_(std::move(taps)), row_(row) {}
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<TapsWorker>(*this);
+    const auto under = std::make_shared<RowsUnderMask<std::uint8_t>>(whole_);
+    return std::make_unique<FunctionWorker>([this, under](const auto& in, const auto& out) {
+      under->for_each(in, out, [&](int y, const std::uint8_t* const* rows) {
+        row_(taps_, rows, out.width * out.channels, row_of<std::uint8_t>(out, y));
+      });
+    });
   }
 
  private:
-  class TapsWorker final : public Worker {
-   public:
-    explicit TapsWorker(const WholeTapsWork& work) : work_(work), under_(work.whole_) {}
-
-    void push(BandView<const std::byte> in, BandView<std::byte> out) override {
-      under_.for_each(in, out, [&](int y, const std::uint8_t* const* rows) {
-        work_.row_(work_.taps_, rows, out.width * out.channels, row_of<std::uint8_t>(out, y));
-      });
-    }
-
-   private:
-    const WholeTapsWork& work_;
-    RowsUnderMask<std::uint8_t> under_;
-  };
-
   Problem whole_;
   WholeTaps taps_;
   decltype(EdgeLoops::length) row_;

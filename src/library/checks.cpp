@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "src/base/suggest.hpp"
 #include "src/base/words.hpp"
 
 namespace convfilt {
@@ -12,10 +13,9 @@ void check_sides(int width, int height, int channels) {
   // Columns and rows are counted in ints, with the samples of four channels and the mask's reach.
   constexpr int kMostPixels = 1 << 28;
   const auto is_length = [](int pixels) { return pixels >= 1 && pixels <= kMostPixels; };
-  const std::string most = std::to_string(kMostPixels);
-  const std::string is = std::to_string(width) + "x" + std::to_string(height);
+  const std::string most = size_text(kMostPixels, kMostPixels);
   require(is_length(width) && is_length(height),
-          "a picture has 1x1 to " + most + "x" + most + " pixels, not " + is);
+          "a picture has 1x1 to " + most + " pixels, not " + size_text(width, height));
   require(channels == 1 || channels == 3 || channels == 4,
           "a picture has 1, 3 or 4 channels, not " + std::to_string(channels));
 }

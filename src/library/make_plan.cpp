@@ -4,6 +4,7 @@
 
 #include "src/auto/choice.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/words.hpp"
 #include "src/library/checks.hpp"
 #include "src/library/convfilt.hpp"
@@ -22,8 +23,8 @@ void check_problem(const Problem& problem) {
   const Mask& mask = problem.mask;
   check_mask_sides(mask.width, mask.height);
   require(mask.weights.size() == std::size_t(mask.width) * std::size_t(mask.height),
-          "a mask of " + std::to_string(mask.width) + "x" + std::to_string(mask.height) +
-              " wants as many weights, not " + std::to_string(mask.weights.size()));
+          "a mask of " + size_text(mask.width, mask.height) + " wants as many weights, not " +
+              std::to_string(mask.weights.size()));
   require(mask.anchor_x >= 0 && mask.anchor_x < mask.width && mask.anchor_y >= 0 &&
               mask.anchor_y < mask.height,
           "a mask's anchor lies inside it");
@@ -74,7 +75,7 @@ class CheckedPlan final : public Plan {
                                      " bytes apart");
   }
   static std::string shape(int width, int height, int channels) {
-    return std::to_string(width) + "x" + std::to_string(height) + "x" + std::to_string(channels);
+    return size_text(width, height) + "x" + std::to_string(channels);
   }
 
   const Problem problem_;

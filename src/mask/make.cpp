@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
 #include "src/mask/number.hpp"
 
 namespace convfilt {
@@ -152,7 +153,7 @@ std::vector<double> outer_product(const std::vector<double>& column,
 
 void check_mask_sides(int width, int height) {
   if (width < 1 || height < 1 || width > kMaxMaskSide || height > kMaxMaskSide) {
-    throw UsageError("a mask of " + std::to_string(width) + "x" + std::to_string(height) +
+    throw UsageError("a mask of " + size_text(width, height) +
                      " is impossible; give sides of 1 to " + std::to_string(kMaxMaskSide));
   }
 }

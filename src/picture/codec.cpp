@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 
@@ -13,10 +14,6 @@ std::size_t row_bytes(const Header& header) {
 
 std::int64_t bytes_of(const Header& header) {
   return std::int64_t(row_bytes(header)) * header.height;
-}
-
-std::string size_text(std::int64_t width, std::int64_t height) {
-  return std::to_string(width) + "x" + std::to_string(height);
 }
 
 std::string ends_early(const std::string& where) {

@@ -85,9 +85,6 @@ struct Header {
 std::size_t row_bytes(const Header& header);
 std::int64_t bytes_of(const Header& header);
 
-/// "640x480".
-std::string size_text(std::int64_t width, std::int64_t height);
-
 /// Damage in words, with its place or kind.
 std::string ends_early(const std::string& where);
 std::string data_damaged(const std::string& where);

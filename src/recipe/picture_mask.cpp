@@ -8,6 +8,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/number.hpp"

@@ -180,9 +180,8 @@ std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& ou
   std::vector<std::string> lines{
       "read " + outcome.job->in + ": " +
           (report.pictures > 1 ? std::to_string(report.pictures) + " pictures, the first " : "") +
-          std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
-          std::to_string(shape.channels) + " " + std::string(name_of(shape.depth)) + ", " +
-          shown_ms(report.ms.decode),
+          size_text(shape.width, shape.height) + "x" + std::to_string(shape.channels) + " " +
+          std::string(name_of(shape.depth)) + ", " + shown_ms(report.ms.decode),
       describe(*batch.filter, batch.convolver)};
   lines.insert(lines.end(), report.details.begin(), report.details.end());
   lines.push_back("filtered in " + shown_ms(report.ms.filter) + ", preparation included");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/suggest.hpp"
 #include "src/base/table.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/random.hpp"
@@ -26,7 +27,7 @@ std::string broken_bound(const Row& row, const std::string& unit) {
 }
 
 std::string mask_label(const Mask& mask) {
-  return mask.name + " " + std::to_string(mask.width) + "x" + std::to_string(mask.height);
+  return mask.name + " " + size_text(mask.width, mask.height);
 }
 
 bool is_of_a_kind(const Mask& mask) {

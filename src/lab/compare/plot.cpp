@@ -49,9 +49,8 @@ std::string title_script(std::span<const Comparison> comparisons, const ReportHe
   Problem problem = comparisons.front().problem;
   // The file's folder would push the rest out of the drawing.
   const std::string name = std::filesystem::path(head.input).filename().string();
-  std::string what = name + ", " + std::to_string(problem.width) + "x" +
-                     std::to_string(problem.height) + "x" + std::to_string(problem.channels) + " " +
-                     std::string(name_of(problem.depth));
+  std::string what = name + ", " + size_text(problem.width, problem.height) + "x" +
+                     std::to_string(problem.channels) + " " + std::string(name_of(problem.depth));
   std::string devices;
   for (const Comparison& comparison : comparisons) {
     for (const DeviceFacts& facts : comparison.devices) {
@@ -291,7 +290,7 @@ std::string mask_tics(std::span<const Comparison> comparisons) {
     const auto near = std::find_if(labels.begin(), labels.end(), [&](const auto& label) {
       return std::abs(std::log(label.first / at)) < kTooClose;
     });
-    const std::string name = std::to_string(mask.width) + "x" + std::to_string(mask.height);
+    const std::string name = size_text(mask.width, mask.height);
     if (near == labels.end())
       labels[at] = name;
     else if (near->second.find(name) == std::string::npos)

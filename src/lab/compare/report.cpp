@@ -333,8 +333,7 @@ std::string name_in(const Row& row) {
 }
 
 std::string piece_in(const Row& row, const Problem& whole) {
-  return is_piece(row, whole) ? std::to_string(row.width) + "x" + std::to_string(row.height)
-                              : "whole";
+  return is_piece(row, whole) ? size_text(row.width, row.height) : "whole";
 }
 
 /// The three columns that say how right a result is.
@@ -401,9 +400,7 @@ Table counted_table(const Comparison& comparison) {
          figure(r.global_reads), figure(r.shared_reads), figure(r.atomic_adds),
          r.reuse > 0 ? figure(r.reuse) : "", figure(r.barriers), figure(r.ghost_cells),
          row.times ? "block" : piece_in(row, comparison.problem),
-         row.tile_columns == 0
-             ? ""
-             : std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows),
+         row.tile_columns == 0 ? "" : size_text(row.tile_columns, row.tile_rows),
          r.shared_writes ? figure(*r.shared_writes) : "", r.sectors ? figure(*r.sectors) : ""},
         ""};
     if (textures) line.cells.push_back(figure(r.texture_fetches));

@@ -130,9 +130,8 @@ std::string tile_sizes(Comparisons group) {
   for (const Comparison* comparison : group)
     for (const Row& row : comparison->rows)
       if (row.tile_columns > 0)
-        tiles[row.contender].add(
-            std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows),
-            short_label(comparison->problem.mask));
+        tiles[row.contender].add(size_text(row.tile_columns, row.tile_rows),
+                                 short_label(comparison->problem.mask));
   Lists sizes;
   for (const auto& [strategy, of] : tiles)
     for (const auto& [size, masks] : of.all())

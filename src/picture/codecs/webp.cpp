@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/canvas.hpp"
 #include "src/picture/codecs/parts.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/codecs/jpeg/libjpeg.hpp"
 #include "src/picture/codecs/jpeg/segments.hpp"
