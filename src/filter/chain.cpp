@@ -32,8 +32,7 @@ RowSpan rows_before(const Work& work, RowSpan rows) {
 /// The steps of a picture of floats.
 class ChainWork final : public Work {
  public:
-  ChainWork(Works works, Convolver& convolver)
-      : Work(*works.front()), works_(std::move(works)), convolver_(convolver) {
+  explicit ChainWork(Works works) : Work(*works.front()), works_(std::move(works)) {
     out = works_.back()->out;
     two_levels = works_.back()->two_levels;
     for (std::size_t k = 1; k < works_.size(); ++k) {
@@ -101,7 +100,6 @@ class ChainWork final : public Work {
         Shape shape = chain_.works_[k]->out;
         shape.height = rows.rows();
         const BandView<std::byte> result = is_last ? out : room_for(shape, rows.first, results_[k]);
-        if (chain_.is_whole()) chain_.convolver_.next_picture();
         workers_[k]->push(in, result);
         if (chain_.is_whole() && k > 0) results_[k - 1] = {};
         in = result;
@@ -115,7 +113,6 @@ class ChainWork final : public Work {
   };
 
   Works works_;
-  Convolver& convolver_;
 };
 
 class ChainFilter final : public Filter {
@@ -152,7 +149,7 @@ class ChainFilter final : public Filter {
                             " steps, in f32; the strategy is the last one's");
     const auto all = [&](std::unique_ptr<Work> last) {
       works.back() = std::move(last);
-      std::unique_ptr<Work> work = std::make_unique<ChainWork>(std::move(works), place.convolver);
+      std::unique_ptr<Work> work = std::make_unique<ChainWork>(std::move(works));
       return in.depth == Depth::f32 ? std::move(work) : from_samples(in, place, std::move(work));
     };
     std::unique_ptr<Work> last = std::move(works.back());

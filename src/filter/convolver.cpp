@@ -75,9 +75,14 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
   return prepared_.back();
 }
 
-void Convolver::next_picture() {
+void Convolver::share_transforms() {
   if (!transforms_) transforms_ = std::make_shared<SharedTransforms>();
-  transforms_->next_picture();
+}
+
+Convolver::OnePicture::OnePicture(Convolver& convolver) : convolver_(convolver) {
+  convolver_.share_transforms();
+  convolver_.transforms_->next_picture();
+  convolver_.is_one_picture_ = true;
 }
 
 Problem Convolver::problem_of(const Shape& in, const Mask& mask, double border_value) const {
@@ -117,6 +122,7 @@ void Convolver::run(const Problem& problem, int runs, PictureView<const std::byt
   if (seen.contrast != problem.contrast)
     seen.contrast = contrast_of(problem, in, options_.request.threads);
   const Prepared& found = prepared(seen, runs);
+  if (transforms_ && !is_one_picture_) transforms_->next_picture();
   run(*found.plan, found.choice, in, out);
   note(problem);
 }

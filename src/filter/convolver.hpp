@@ -79,9 +79,21 @@ class Convolver {
   /// Gives back the plans that keep pictures in host memory.
   void drop_large_plans();
 
-  /// Says that the next run has another picture than the one before. From the first call on, masks
-  /// that filter one picture share its transforms. Call it before plan_bytes(), too.
-  void next_picture();
+  /// Has masks that filter one picture share its transforms from now on. Call it before
+  /// plan_bytes(), too.
+  void share_transforms();
+
+  /// While it lives, all runs are of one picture. Any other run is of a picture of its own.
+  class OnePicture {
+   public:
+    explicit OnePicture(Convolver& convolver);
+    OnePicture(const OnePicture&) = delete;
+    OnePicture& operator=(const OnePicture&) = delete;
+    ~OnePicture() { convolver_.is_one_picture_ = false; }
+
+   private:
+    Convolver& convolver_;
+  };
 
   /// Names in the report a problem that is filtered. It keeps the latest ones, so that a folder of
   /// pictures of any sizes costs no more a picture than one of equal sizes.
@@ -129,6 +141,7 @@ class Convolver {
   std::vector<Prepared> prepared_;  ///< the latest used last
   Joint joint_{};
   std::shared_ptr<SharedTransforms> transforms_;
+  bool is_one_picture_ = false;
   Report report_;
 };
 

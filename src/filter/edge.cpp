@@ -362,7 +362,7 @@ class EdgeWork final : public Work {
       return {kFloat * in.width * (std::min(band_step(), rows) + window.height) * (responses + 2)};
     const std::int64_t pixels = std::int64_t{out.width} * out.height;
     Needs needs{kFloat * (std::int64_t{in.width} * in.height + pixels * responses)};
-    if (masks_.size() > 1) convolver_.next_picture();
+    if (masks_.size() > 1) convolver_.share_transforms();
     for (const MaskWork& mask : masks_) needs.plans += mask.plan_bytes();
     return needs;
   }
@@ -429,7 +429,8 @@ class EdgeWork::EdgeWorker final : public Worker {
     const int margin = options().thin ? 1 : 0;
     const int top = std::max(out.top - margin, 0);
     responses_.take(top, std::min(out.top + out.height + margin, work_.out.height) - top);
-    if (work_.is_whole() && masks_.size() > 1) work_.convolver_.next_picture();
+    std::optional<Convolver::OnePicture> one;
+    if (work_.is_whole() && masks_.size() > 1) one.emplace(work_.convolver_);
     const BandView<const std::byte> floats = converted(
         work_.masks_[0], in, responses_.answers(), work_.threads(), 1, Depth::f32, floats_,
         [&](const std::byte* row, std::byte* to) {

@@ -274,6 +274,51 @@ TEST_CASE("transforms of one step's picture are not taken for another's") {
   CHECK(same(all, filtered(filtered(floats_of(in), *steps[0], convolver), *steps[1], other)));
 }
 
+TEST_CASE("transforms of one plane are not taken for another's, in any filter or chain") {
+  const std::vector<Mask> masks{box_mask(3), make_mask("ramp", 3, 3, {1, 2, 3, 4, 5, 6, 7, 8, 9})};
+  const FilterPtr blur = mask_filter(gaussian_mask(1.4)), box = mask_filter(box_mask(3));
+  EdgeOptions color;
+  color.color = true;
+  const std::vector<FilterPtr> filters = {blur,
+                                          chain({blur, box}),
+                                          channel_edges(masks),
+                                          edge_filter(masks, color),
+                                          chain({channel_edges(masks), box}),
+                                          chain({edge_filter(masks, color), blur, box}),
+                                          chain({blur, edge_filter(masks, {}), box}),
+                                          combined_filter({masks, Combine::sum}),
+                                          chain({combined_filter({masks, Combine::max}), blur})};
+  enum class Alpha { none, soft, partly };
+  for (const std::string strategy : {"overlap-add", "in-parts", "overlap-save", "fft"})
+    for (const Alpha alpha : {Alpha::none, Alpha::soft, Alpha::partly}) {
+      ConvolverOptions options = on_cpu();
+      Convolver direct(options);
+      options.request.strategy = strategy;
+      Convolver convolver(options);  // of all filters, as of the files of a folder
+      for (std::size_t k = 0; k < filters.size(); ++k) {
+        CAPTURE(strategy);
+        CAPTURE(int(alpha));
+        CAPTURE(filters[k]->text());
+        // Planes of one shape that differ in their contrast, so that each may have a plan of its
+        // own.
+        Image in = random_image(60, 64, alpha == Alpha::none ? 3 : 4, Depth::f32, unsigned(k));
+        for_samples(in, [&](int x, int y, int c) {
+          constexpr double kSpreads[] = {0.1, 0.5, 0.75, 0.3};
+          const bool opaque = c == 3 && alpha == Alpha::partly && y < 20;
+          put(in, x, y, c, opaque ? 1 : 0.95 - kSpreads[c] * (sample(in, x, y, c) + x / 20.0) / 4);
+        });
+        const Image got = filtered_whole(in, *filters[k], convolver);
+        const Image want = filtered_whole(in, *filters[k], direct);
+        double furthest = 0;
+        for_samples(want, [&](int x, int y, int c) {
+          furthest = std::max(furthest, std::abs(sample(got, x, y, c) - sample(want, x, y, c)) /
+                                            std::max(1.0, std::abs(sample(want, x, y, c))));
+        });
+        CHECK(furthest < 1e-4);
+      }
+    }
+}
+
 TEST_CASE("a GPU takes a chain whose steps pay there only together") {
   const auto never_run = [](const Problem&, const PlanOptions&) -> std::unique_ptr<Plan> {
     return nullptr;
