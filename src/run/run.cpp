@@ -85,7 +85,8 @@ void make_folder(const std::string& folder) {
     throw IoError("cannot make the folder " + quoted_name(folder) + ": " + error.message());
 }
 
-/// Makes the folders of a result. Throws IoError where the result would lie elsewhere.
+/// Makes the folders of a result. Throws IoError where the result would lie elsewhere, or where
+/// what lies there is not to be replaced.
 void make_place(const std::string& result, const std::string& out) {
   const std::string folder = folder_of(result);
   const auto check = [&](const std::string& path) {
@@ -97,6 +98,12 @@ void make_place(const std::string& result, const std::string& out) {
   make_folder(folder);
   std::error_code error;
   if (fs::is_symlink(result, error)) check(resolve_output(result).path);
+  check_writable(result);
+  // A pipe may have no reader.
+  const fs::file_status there = fs::status(result, error);
+  if (fs::exists(there) && !fs::is_regular_file(there))
+    throw IoError("cannot write " + quoted_name(result) +
+                  ": it is a pipe or a device; remove it, or name another folder");
 }
 
 /// Filters the pictures of a plan, and keeps the journal and the totals.
