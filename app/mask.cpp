@@ -21,6 +21,7 @@
 #include "src/mask/file.hpp"
 #include "src/mask/number.hpp"
 #include "src/mask/response.hpp"
+#include "src/mask/text.hpp"
 #include "src/recipe/picture_mask.hpp"
 
 namespace convfilt {
@@ -350,21 +351,12 @@ void show(const Mask& mask, const MaskCommand& command) {
   print_text(text);
 }
 
-/// The mask as a grid in the grammar of filters/README.md.
-std::string grid_of(const Mask& mask) {
-  std::string text = "name: " + mask.name + "\nscale: " + print_number(mask.divisor) + "\n";
-  for (int j = 0; j < mask.height; ++j)
-    for (int i = 0; i < mask.width; ++i)
-      text += print_number(mask.weight(i, j)) + (i + 1 < mask.width ? ' ' : '\n');
-  return text;
-}
-
 void MaskCommand::run() {
   if (!output.empty()) {
     check_keeps_mask(mask, output);
     check_output(mask, output, {}, true);
   }
-  if (action == "make") return print_result(grid_of(make_mask_of(mask, values)));
+  if (action == "make") return print_result(print_mask(make_mask_of(mask, values)));
   const Mask loaded = only_mask(text_or_picture_masks(mask), mask);
   if (action == "show") return show(loaded, *this);
   print_text(check_text(loaded, *this));

@@ -286,6 +286,15 @@ convfilt_status convfilt_mask_normalized(const convfilt_mask* mask, convfilt_mas
   });
 }
 
+const char* convfilt_mask_text(const convfilt_mask* mask) {
+  thread_local std::string kept;
+  const convfilt_status status = status_of([&] {
+    require_pointers({mask});
+    kept = print_mask(mask->mask);
+  });
+  return status == CONVFILT_OK ? kept.c_str() : nullptr;
+}
+
 void convfilt_mask_size(const convfilt_mask* mask, int* width, int* height) {
   if (width) *width = mask ? mask->mask.width : 0;
   if (height) *height = mask ? mask->mask.height : 0;

@@ -67,6 +67,9 @@ convfilt_status convfilt_mask_flipped(const convfilt_mask *mask, convfilt_mask *
 /* The mask with weights that sum to 1, as --normalize of the command line makes it. */
 convfilt_status convfilt_mask_normalized(const convfilt_mask *mask, convfilt_mask **normalized);
 
+/* A text of which convfilt_mask_from_text() makes the same mask; null for none. */
+const char *convfilt_mask_text(const convfilt_mask *mask);
+
 void convfilt_mask_size(const convfilt_mask *mask, int *width, int *height);
 double convfilt_mask_weight(const convfilt_mask *mask, int x, int y); /* divided; 0 outside */
 void convfilt_mask_free(convfilt_mask *mask);                         /* null is allowed */

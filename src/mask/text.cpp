@@ -501,4 +501,29 @@ Mask parse_mask(std::string_view text, const std::string& file_name, std::string
   return only_mask(parse_masks(text, file_name, ambiguity), file_name);
 }
 
+std::string print_mask(const Mask& mask) {
+  std::string text;
+  const std::string& name = mask.name;
+  const auto is_odd = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '#'; };
+  if (!name.empty() && name.front() != ' ' && name.back() != ' ' &&
+      std::ranges::none_of(name, is_odd))
+    text += "name: " + name + "\n";
+  text += "scale: " + print_number(mask.divisor) + "\n";
+  if (mask.offset != 0) {
+    // It may be an endless decimal, but then it is a multiple of 1 / divisor.
+    const auto exact = multiple_of(mask.offset, mask.divisor);
+    text += "offset: " +
+            (!exact || exact->den == 1
+                 ? print_number(mask.offset)
+                 : std::to_string(exact->num) + "/" + std::to_string(exact->den)) +
+            "\n";
+  }
+  if (mask.anchor_x != mask.width / 2 || mask.anchor_y != mask.height / 2)
+    text += "anchor: " + std::to_string(mask.anchor_x) + " " + std::to_string(mask.anchor_y) + "\n";
+  for (int j = 0; j < mask.height; ++j)
+    for (int i = 0; i < mask.width; ++i)
+      text += print_number(mask.weight(i, j)) + (i + 1 < mask.width ? ' ' : '\n');
+  return text;
+}
+
 }  // namespace convfilt

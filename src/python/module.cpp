@@ -80,15 +80,19 @@ convfilt_pixels pixels_of(const PixelsTuple& pixels) {
 
 class Mask {
  public:
-  Mask(const std::string& text) { check(convfilt_mask_from_text(c_text(text), &mask_)); }
+  Mask(const std::string& text) {
+    check(without_gil([&, of = c_text(text)] { return convfilt_mask_from_text(of, &mask_); }));
+  }
   Mask(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& weights,
        double divisor) {
-    check(convfilt_mask_from_array(weights.data(), int(weights.shape(1)), int(weights.shape(0)),
-                                   divisor, &mask_));
+    check(without_gil([&, rows = int(weights.shape(0)), columns = int(weights.shape(1))] {
+      return convfilt_mask_from_array(weights.data(), columns, rows, divisor, &mask_);
+    }));
   }
   static Mask from_file(const std::string& path_or_name) {
     Mask mask;
-    check(convfilt_mask_from_file(c_text(path_or_name), &mask.mask_));
+    check(without_gil(
+        [&, from = c_text(path_or_name)] { return convfilt_mask_from_file(from, &mask.mask_); }));
     return mask;
   }
   Mask(Mask&& other) noexcept : mask_(std::exchange(other.mask_, nullptr)) {}
@@ -109,6 +113,7 @@ class Mask {
     }
     return rows;
   }
+  std::string text() const { return convfilt_mask_text(mask_); }
   Mask normalized() const {
     Mask mask;
     check(convfilt_mask_normalized(mask_, &mask.mask_));
@@ -314,6 +319,7 @@ NB_MODULE(_core, module) {
       .def_static("from_file", &Mask::from_file)
       .def("shape", &Mask::shape)
       .def("weights", &Mask::weights)
+      .def("text", &Mask::text)
       .def("normalized", &Mask::normalized)
       .def("flipped", &Mask::flipped);
   nb::class_<Filter>(module, "Filter")

@@ -10,7 +10,6 @@
 #include "src/base/errors.hpp"
 #include "src/mask/text.hpp"
 #include "tests/fuzz/require.hpp"
-#include "tests/support/masks/mask_text.hpp"
 
 namespace {
 
@@ -60,8 +59,7 @@ void check(std::string_view text, const std::string& file_name) {
   for (const convfilt::Mask& mask : set.masks) check_mask(mask);
   if (set.masks.size() > 1) return;
   const convfilt::Mask& mask = set.masks[0];
-  const convfilt::Mask again =
-      convfilt::parse_mask(convfilt::testing::print_mask(mask), "fuzz.txt");
+  const convfilt::Mask again = convfilt::parse_mask(convfilt::print_mask(mask), "fuzz.txt");
   require(again.name == mask.name, "name printed and read");
   require(again.width == mask.width && again.height == mask.height, "size printed and read");
   require(again.anchor_x == mask.anchor_x && again.anchor_y == mask.anchor_y,

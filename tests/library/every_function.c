@@ -67,6 +67,8 @@ static void masks(void) {
   REQUIRE(width == 3 && height == 2);
   REQUIRE(convfilt_mask_weight(mask, 2, 1) == 3 && convfilt_mask_weight(mask, 0, 0) == 0.5);
   REQUIRE(convfilt_mask_weight(mask, 3, 0) == 0 && convfilt_mask_weight(mask, 0, -1) == 0 && convfilt_mask_weight(mask, INT_MIN, INT_MAX) == 0);
+  REQUIRE(strcmp(convfilt_mask_text(mask), "name: array\nscale: 2\n1 2 3\n4 5 6\n") == 0);
+  REQUIRE(!convfilt_mask_text(NULL) && strstr(convfilt_error(), "null"));
   REQUIRE(convfilt_mask_flipped(mask, &turned) == CONVFILT_OK);
   REQUIRE(convfilt_mask_weight(turned, 0, 0) == 3 && convfilt_mask_weight(turned, 2, 1) == 0.5);
   convfilt_mask_free(turned);

@@ -393,6 +393,10 @@ class Errors(unittest.TestCase):
                     kept = kept[-left:]
                 self.assertEqual([entry[1] for entry in plans._idle], kept, f"{samples} samples of depth {depth} on {gpu}")
         plans = convfilt._Plans()
+        for k in range(5):
+            plans.give((convfilt.Mask(np.full((1025, 1025), k)), (), (9, 9, 1, 0), -1), k)
+        self.assertEqual([entry[1] for entry in plans._idle], [3, 4])
+        plans = convfilt._Plans()
         for k, samples in enumerate((40 << 20, 9, 9, 30 << 20)):
             plans.give(("blur", k, (samples, 1, 1, 2), 0), k)
         self.assertEqual([entry[1] for entry in plans._idle], [1, 2, 3])
@@ -415,6 +419,29 @@ class Errors(unittest.TestCase):
                                          ("a recipe", convfilt.run("apply 'my mask.txt'", self.a)),
                                          ("a file", convfilt.run(recipe, self.a)), ("a file here", convfilt.run("recipe", self.a))):
                         self.assertTrue(support.same(result, expected), f"{what} with weight {weight}")
+            finally:
+                os.chdir(here)
+
+    def test_names_that_are_hard_to_find_in_a_recipe(self):
+        """A file is read in each call, whatever quotes, comments and blanks stand around its name or in it."""
+        names = ["plain", "bob's.txt", 'a"b.txt', "it's x", "a\u00a0b.txt", "a\u2003b", "a#b.txt", "ma'sk", "apply", "blur"]
+        with tempfile.TemporaryDirectory() as folder:
+            here = os.getcwd()
+            try:
+                os.chdir(folder)
+                for weight in (1, 0, 2):
+                    expected = np.minimum(self.a.astype(int) * weight, 255).astype("u1")
+                    for name in names:
+                        with open(name, "w", encoding="ascii") as file:
+                            file.write(f"{weight}\n")
+                        quoted = "'" + name.replace("'", "'\"'\"'") + "'"
+                        for recipe in (None, f"apply {quoted}", f"blur --box 1 | app'ly' {quoted}", f"blur --box 1 # it's x\napply {quoted} # that's y",
+                                       f"apply {name}", f"blur --box 1|apply {name}"):
+                            if recipe and recipe.endswith(name) and set(name) & set("'\"# "):
+                                continue  # not one word
+                            with self.subTest(name=name, recipe=recipe, weight=weight):
+                                result = convfilt.run(recipe, self.a) if recipe else convfilt.apply(name, self.a)
+                                self.assertTrue(support.same(result, expected))
             finally:
                 os.chdir(here)
 

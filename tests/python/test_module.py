@@ -9,6 +9,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -57,6 +58,19 @@ class Masks(unittest.TestCase):
         self.assertTrue((convfilt.Mask(weights).weights == weights).all())
         with self.assertRaises(ValueError):
             convfilt.Mask([[1e308]], 1e-10)
+
+    def test_what_is_no_mask(self):
+        for weights in (None, 5, [1, 2], [[1, 2], [3]], [[[1]]], [["1"]], [[1j]], [[10**400]], {}, b"mask.txt", Path("mask.txt"), object(),
+                        np.ma.array([[1.0, 1]], mask=[[0, 1]]), np.array([["2020-01-01"]], "M8[D]"), np.zeros((1, 2), "m8[s]"), np.zeros((1, 2), "i4,f4")):
+            for call in (convfilt.Mask, lambda each: convfilt.apply(each, np.zeros((3, 3), "u1"))):
+                if call is not convfilt.Mask and isinstance(weights, Path):
+                    continue  # the mask of a file
+                with self.subTest(weights=weights), self.assertRaises(ValueError) as caught:
+                    call(weights)
+                for word in ("rows of equally many real numbers", type(weights).__name__, "Mask.from_file()"):
+                    self.assertIn(word, str(caught.exception))
+        with self.assertRaisesRegex(ValueError, "from_file"):
+            convfilt.Mask("emboss3")
 
     def test_texts_and_files(self):
         self.assertEqual(convfilt.Mask("scale: 16\n1 2 1\n2 4 2\n1 2 1").weights.tolist(), convfilt.Mask.from_file("gaussian3").weights.tolist())
@@ -195,6 +209,19 @@ class Copies(unittest.TestCase):
         for mask in masks + [each.flipped() for each in masks] + [masks[1].normalized()]:
             for copied in (pickle.loads(pickle.dumps(mask)), copy.deepcopy(mask), copy.copy(mask)):
                 self.assertEqual(convfilt.apply(copied, a).tobytes(), convfilt.apply(mask, a).tobytes())
+
+    def test_masks_of_a_file_that_changes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "mask.txt"
+            path.write_text("scale: 2\n1 1 1")
+            mask = convfilt.Mask.from_file(path)
+            path.write_text("scale: 4\n1")
+            self.assertEqual(copy.deepcopy(mask).weights.tolist(), [[0.5] * 3])
+            path.unlink()
+            self.assertEqual(pickle.loads(pickle.dumps(mask)).weights.tolist(), [[0.5] * 3])
+        for k in range(3000):
+            mask = mask.flipped()
+        self.assertEqual(pickle.loads(pickle.dumps(mask)).weights.tolist(), [[0.5] * 3])
 
 
 if __name__ == "__main__":

@@ -102,29 +102,26 @@ class Mask:
                 raise ValueError("divisor: a text has its own; leave it out")
             try:
                 self._mask = _core.Mask(weights)
-                self._made: Any = (Mask, (weights,))
             except OSError as error:  # the C interface's error for files that hold no mask
-                raise ValueError(str(error)) from None
+                hint = "" if any(letter.isspace() for letter in weights) else "; Mask.from_file() takes the names of masks and files"
+                raise ValueError(str(error) + hint) from None
             return
         if isinstance(weights, Mask):
             if divisor != 1:
                 raise ValueError("divisor: a mask has its own; leave it out")
-            self._mask, self._made = weights._mask, weights._made
+            self._mask = weights._mask
             return
-        rows = _rows(weights)
-        self._mask = _core.Mask(rows, float(divisor))
-        self._made = (Mask, (rows.copy(), float(divisor)))
+        self._mask = _core.Mask(_rows(weights), float(divisor))
 
     @classmethod
-    def _of(cls, mask: _core.Mask, how: Any) -> Mask:
+    def _of(cls, mask: _core.Mask) -> Mask:
         made = cls.__new__(cls)
         made._mask = mask
-        made._made = how
         return made
 
     @classmethod
-    def from_file(cls, path_or_name: str) -> Mask:
-        return cls._of(_core.Mask.from_file(str(path_or_name)), (cls.from_file, (str(path_or_name),)))
+    def from_file(cls, path_or_name: str | os.PathLike[str]) -> Mask:
+        return cls._of(_core.Mask.from_file(os.fspath(path_or_name)))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,15 +135,15 @@ class Mask:
 
     def flipped(self) -> Mask:
         """The mask turned by 180 degrees."""
-        return Mask._of(self._mask.flipped(), (Mask.flipped, (self,)))
+        return Mask._of(self._mask.flipped())
 
     def normalized(self) -> Mask:
         """The mask with weights that sum to 1, or whose positive ones do where all sum to 0."""
-        return Mask._of(self._mask.normalized(), (Mask.normalized, (self,)))
+        return Mask._of(self._mask.normalized())
 
     def __reduce__(self) -> Any:
         """How it is made again, in a copy or in another process: its weights alone lack the divisor, the offset and the anchor."""
-        return self._made
+        return Mask, (self._mask.text(),)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -154,12 +151,16 @@ class Mask:
 
 
 def _rows(weights: Any) -> np.ndarray:
-    if np.iscomplexobj(weights):
-        raise ValueError("weights that are complex: a mask has real ones")
-    rows = np.ascontiguousarray(weights, dtype=np.float64)
-    if rows.ndim != 2:
-        raise ValueError(f"weights of shape {rows.shape}: a mask has rows and columns")
-    return rows
+    cause = None
+    try:
+        given = np.asanyarray(weights)
+        if given.dtype.kind in "biufO" and given.ndim == 2 and not isinstance(given, np.ma.MaskedArray):
+            return np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        cause = error
+    what = type(weights).__name__ + "".join(f", {name} {getattr(weights, name)}" for name in ("shape", "dtype") if hasattr(weights, name))
+    raise ValueError(f"weights: a mask is rows of equally many real numbers, not {what}; Mask.from_file() takes the names of masks "
+                     "and files") from cause
 
 
 # Plans are kept for a mask, not for its weights, so the same weights shall give the same mask.
@@ -216,19 +217,21 @@ def _recipe(step: str, arguments: dict[str, Any]) -> str:
 
 
 _FILTER = re.compile(r"[ \t\n]*(blur|sharpen|edge|apply)([ \t\n|]|\Z)")  #: how a recipe begins, and no file's name
-_WORDS = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s|'"])+""")
+_QUOTING = re.compile(r"""[^ -~\t\n]|['"#\\]""")  #: what may hide where a word begins or ends
 
 
-def _reads_files(what: Any) -> bool:
-    """Whether a recipe is a file, or may name one, which can change between two calls."""
-    if not isinstance(what, str):
-        return False
-    if not _FILTER.match(what):
+def _may_be_file(word: str) -> bool:
+    """Whether it may be the name of a file, which can change between two calls."""
+    return "CONVFILT_FILTERS" in os.environ or "/" in word or os.path.exists(word)
+
+
+def _reads_files(recipe: str) -> bool:
+    """Whether a recipe is a file, or may name one."""
+    if not _FILTER.match(recipe):
         return True
-    if "apply" not in what:
+    if "apply" not in _QUOTING.sub("", recipe):
         return False
-    words = [re.sub("['\"]", "", word) for word in _WORDS.findall(what)]
-    return "CONVFILT_FILTERS" in os.environ or any("/" in word or os.path.exists(word) for word in words)
+    return bool(_QUOTING.search(recipe)) or any(map(_may_be_file, re.split(r"[ \t\n|]+", recipe)))
 
 
 class _Plans:
@@ -236,7 +239,7 @@ class _Plans:
     that no thread and no signal, such as Ctrl-C's, finds one half done. A plan that is lost then is made again."""
 
     MOST = 16
-    MOST_BYTES = 1 << 28  #: of the pictures that the plans are for, since memory grows with these
+    MOST_BYTES = 1 << 28  #: of the pictures and masks that the plans are for, since memory grows with these
 
     def __init__(self) -> None:
         self._idle: list[tuple[Any, Any, int]] = []
@@ -269,7 +272,10 @@ class _Plans:
 
 def _bytes_of(key: Any) -> int:
     width, height, channels, depth = key[2]
-    return int(width * height * channels) * (4 if key[3] < 0 else BYTES[depth])  # plans on the CPU may hold floats
+    rows, columns = key[0].shape if isinstance(key[0], Mask) else (0, 0)
+    samples = int(width * height * channels)
+    # Plans on the CPU may hold floats, and were measured to hold up to 72 bytes for each weight.
+    return samples * (4 if key[3] < 0 else BYTES[depth]) + 72 * rows * columns
 
 
 _plans = _Plans()
@@ -304,7 +310,7 @@ def _result_shape(kind: Kind, result: tuple[int, int, int, int]) -> tuple[int, .
     return batch + (height, width, channels)
 
 
-def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
+def _run(what: str | Mask, a: Any, options: Mapping[str, Any], reads_files: bool = False) -> Any:
     out = options.get("out")
     array = array_of(a)
     kind = array.kind
@@ -312,7 +318,7 @@ def _run(what: Any, a: Any, options: Mapping[str, Any]) -> Any:
     chosen = _words(options) if options else ()
     if kind.gpu >= 0 and options.get("device") is not None:
         raise ValueError("device: the array lies on a GPU, which filters it; leave it out")
-    key = None if _reads_files(what) else (what, chosen, layout.shape, kind.gpu)
+    key = None if reads_files else (what, chosen, layout.shape, kind.gpu)
     plan = None if key is None else _plans.take(key)
     if plan is None:
         plan = _core.Plan(_filter(what, chosen), layout.shape, kind.gpu)
@@ -392,7 +398,8 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
     if isinstance(a, (str, os.PathLike, Mask)):
         raise TypeError("apply(mask, a): the mask comes first, and then the picture")
     if isinstance(mask, (str, os.PathLike)):
-        return _run(_recipe(f"apply {_quoted(os.fspath(mask))}", {"flip": flip, "normalize": normalize}), a, options)
+        name = os.fspath(mask)
+        return _run(_recipe(f"apply {_quoted(name)}", {"flip": flip, "normalize": normalize}), a, options, _may_be_file(name))
     if not isinstance(mask, Mask):
         rows = _rows(mask)
         mask = _mask_of(rows.tobytes(), rows.shape)
@@ -402,7 +409,7 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
 def run(recipe: str, a: Any, **options: Unpack[Options]) -> Any:
     """Applies a recipe: steps of the command line with | between them, such as "blur --sigma 1.4 | edge --thin", or a file's
     path. Between steps samples are floats, neither rounded nor clamped."""
-    return _run(str(recipe), a, options)
+    return _run(str(recipe), a, options, _reads_files(str(recipe)))
 
 
 def plan(recipe: str, a: Any, **options: Unpack[Options]) -> str:

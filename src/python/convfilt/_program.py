@@ -264,7 +264,7 @@ def try_kernel(kernel: str | os.PathLike[str], *, block: Sides | None = None, ou
     if _is_source(kernel):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "kernel.cu"
-            file.write_text(str(kernel))
+            file.write_text(str(kernel), encoding="utf-8")
             return _judged(["try", str(file), *words], str(kernel), f"{folder}/")
     path = Path(kernel)
     if not path.is_file():
@@ -284,7 +284,7 @@ def _judged(words: list[str], source: str, folder: str = "") -> Verdict:
     verdict = Verdict(verdict=report["status"], **report)
     if "faults" not in verdict:  # it was not run
         verdict["faults"] = [{"kind": verdict["verdict"], "line": verdict.get("line"), "text": verdict["text"]}]
-    lines = source.splitlines()
+    lines = source.split("\n")
     for fault in verdict["faults"] + verdict.get("gpu", {}).get("faults", []):
         line = fault.setdefault("line", None)
         fault["source"] = lines[line - 1] if line and line <= len(lines) else ""
