@@ -229,6 +229,11 @@ Mask normalized(const Mask& mask) {
     throw UsageError("mask " + mask.name +
                      " cannot be normalised: its weights are all 0; leave out --normalize");
   }
+  if (!std::isfinite(magnitudes)) {
+    throw UsageError("mask " + mask.name +
+                     " cannot be normalised: the sum of its weights is too large for a double; "
+                     "give smaller ones, or leave out --normalize");
+  }
   if (std::abs(sum) <= 1e-12 * magnitudes) sum = positive;
   Mask result = mask;
   if (all_whole(mask.weights)) {

@@ -42,6 +42,7 @@ struct FileReport {
   std::string why_whole;      ///< empty where the picture went in bands
   std::string why_in_memory;  ///< why bands were cut from a picture in memory; empty where not
   std::string strategy, device;
+  bool keeps_chroma = false;  ///< whether the result has the chroma of the input, bit for bit
   std::string codec = "cpu";  ///< or "gpu": whose codecs read and wrote it
   std::string why_cpu;        ///< why the CPU filtered a JPEG while GPUs took JPEGs
   std::vector<std::string> warnings;

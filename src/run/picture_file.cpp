@@ -349,6 +349,7 @@ std::unique_ptr<Work> PictureLane::filter_picture(Passage& passage, PictureReade
                                                   Busy& busy, FileReport& report) {
   const auto chroma =
       batch_.filter->keeps_chroma() ? reader.chroma_for(passage.job.out, batch_.write) : nullptr;
+  report.keeps_chroma = chroma != nullptr;
   if (chroma || batch_.filter->needs_only_luma()) reader.take_luma();
   const Header& header = reader.header();
   std::unique_ptr<Work> work =

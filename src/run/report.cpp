@@ -185,7 +185,8 @@ std::vector<std::string> details_of(const Batch& batch, const PictureOutcome& ou
       describe(*batch.filter, batch.convolver)};
   lines.insert(lines.end(), report.details.begin(), report.details.end());
   lines.push_back("filtered in " + shown_ms(report.ms.filter) + ", preparation included");
-  lines.push_back("wrote " + outcome.job->out + ", " + shown_ms(report.ms.encode));
+  lines.push_back("wrote " + outcome.job->out + ", " + shown_ms(report.ms.encode) +
+                  (report.keeps_chroma ? ", with the chroma of the input bit for bit" : ""));
   std::string how;
   if (!report.why_whole.empty())
     how = ", the picture as a whole, since " + report.why_whole;

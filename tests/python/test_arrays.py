@@ -424,7 +424,7 @@ class Errors(unittest.TestCase):
 
     def test_names_that_are_hard_to_find_in_a_recipe(self):
         """A file is read in each call, whatever quotes, comments and blanks stand around its name or in it."""
-        names = ["plain", "bob's.txt", 'a"b.txt', "it's x", "a\u00a0b.txt", "a\u2003b", "a#b.txt", "ma'sk", "apply", "blur"]
+        names = ["plain", "bob's.txt", 'a"b.txt', "it's x", "a\u00a0b.txt", "a\u2003b", "a#b.txt", "ma'sk", "apply", "blur", "-x"]
         with tempfile.TemporaryDirectory() as folder:
             here = os.getcwd()
             try:
@@ -437,8 +437,8 @@ class Errors(unittest.TestCase):
                         quoted = "'" + name.replace("'", "'\"'\"'") + "'"
                         for recipe in (None, f"apply {quoted}", f"blur --box 1 | app'ly' {quoted}", f"blur --box 1 # it's x\napply {quoted} # that's y",
                                        f"apply {name}", f"blur --box 1|apply {name}"):
-                            if recipe and recipe.endswith(name) and set(name) & set("'\"# "):
-                                continue  # not one word
+                            if recipe and (name[0] == "-" or recipe.endswith(name) and set(name) & set("'\"# ")):
+                                continue  # an option, or not one word
                             with self.subTest(name=name, recipe=recipe, weight=weight):
                                 result = convfilt.run(recipe, self.a) if recipe else convfilt.apply(name, self.a)
                                 self.assertTrue(support.same(result, expected))

@@ -399,6 +399,8 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
         raise TypeError("apply(mask, a): the mask comes first, and then the picture")
     if isinstance(mask, (str, os.PathLike)):
         name = os.fspath(mask)
+        if name.startswith("-"):
+            name = "./" + name  # no option
         return _run(_recipe(f"apply {_quoted(name)}", {"flip": flip, "normalize": normalize}), a, options, _may_be_file(name))
     if not isinstance(mask, Mask):
         rows = _rows(mask)

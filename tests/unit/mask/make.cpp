@@ -193,6 +193,9 @@ TEST_CASE("normalized: a gain of 1, integers stay integers, the offset stays") {
   const Mask nearly = normal("1e-30 0.1 0.2 -0.30000000000000004");
   CHECK(nearly.weights[3] / nearly.divisor == doctest::Approx(-1));
   CHECK_THROWS_AS(normal("0"), UsageError);
+  for (const char* text : {"1e308 1e308", "1e308 -1e308", "-1e308 -1e308 1e308"})
+    CHECK_THROWS_AS(normal(text), UsageError);
+  CHECK(convfilt::gain(normal("1e300 1e300")) == 1);
 }
 
 TEST_CASE("gaussian of two sigmas: the product of its rows and columns, and 0 leaves an axis") {

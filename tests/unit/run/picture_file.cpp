@@ -324,6 +324,7 @@ TEST_CASE("where a JPEG's chroma cannot be kept, the result is made in colours")
     const FileReport anew = run(folder / "in.jpg", folder / out, of_luma(box(), true), 2);
     CHECK(kept.warnings == anew.warnings);
     CHECK((result != load(folder / out)) == keeps);
+    CHECK(kept.keeps_chroma == keeps);
     if (keeps) CHECK(has_chroma_of(result, in));
   };
   compare(true, plain);
