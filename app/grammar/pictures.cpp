@@ -239,9 +239,11 @@ void declare(Binder& binder, FilterCommand& command) {
       "--luma", mapping.luma,
       "Filter luma alone: 0.299 red, 0.587 green, 0.114 blue (Y of JPEG); with --linear, "
       "luminance. Edges are then grey. A baseline JPEG that becomes a JPEG keeps its chroma "
-      "bit for bit and its quantisation (-v says so), if it has one scan, 4:4:4, 4:2:2, 4:2:0 or "
-      "4:4:0, and Huffman codes for luma alone, and is not stored turned; and without --quality, "
-      "--subsampling, --progressive, --optimize, --linear, --region, --depth and --keep-hidden");
+      "bit for bit and its quantisation, as -v says for one picture. Its chroma is coded anew by "
+      "masks that change lightness, where it is stored turned, in several scans, with one Huffman "
+      "code for luma and chroma or in other samplings than 4:4:4, 4:2:2, 4:2:0 and 4:4:0; and "
+      "with --quality, --subsampling, --progressive, --optimize, --linear, --region, --depth, "
+      "--loader or --keep-hidden");
   binder.flag("--keep-hidden", mapping.keep_hidden,
               "Keep the colours of clear pixels, which alpha hides (default: they are black)");
   binder.option(

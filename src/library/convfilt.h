@@ -67,7 +67,8 @@ convfilt_status convfilt_mask_flipped(const convfilt_mask *mask, convfilt_mask *
 /* The mask with weights that sum to 1, as --normalize of the command line makes it. */
 convfilt_status convfilt_mask_normalized(const convfilt_mask *mask, convfilt_mask **normalized);
 
-/* A text of which convfilt_mask_from_text() makes the same mask; null for none. */
+/* A text of which convfilt_mask_from_text() makes the same mask, though perhaps without its name;
+ * null where that fails. */
 const char *convfilt_mask_text(const convfilt_mask *mask);
 
 void convfilt_mask_size(const convfilt_mask *mask, int *width, int *height);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -229,23 +230,19 @@ Mask normalized(const Mask& mask) {
     throw UsageError("mask " + mask.name +
                      " cannot be normalised: its weights are all 0; leave out --normalize");
   }
-  if (!std::isfinite(magnitudes)) {
-    throw UsageError("mask " + mask.name +
-                     " cannot be normalised: the sum of its weights is too large for a double; "
-                     "give smaller ones, or leave out --normalize");
+  if (!std::isfinite(magnitudes)) {  // only the ratios of weights count
+    Mask smaller = mask;
+    for (double& weight : smaller.weights) weight /= std::numeric_limits<double>::max();
+    return normalized(smaller);
   }
   if (std::abs(sum) <= 1e-12 * magnitudes) sum = positive;
+  // Whole numbers are summed without rounding, so their quotients are exact fractions.
+  const bool is_exact = all_whole(mask.weights);
+  std::vector<Number> weights;
+  weights.reserve(mask.weights.size());
+  for (double weight : mask.weights) weights.push_back(number_of(is_exact ? weight : weight / sum));
   Mask result = mask;
-  if (all_whole(mask.weights)) {
-    // Whole numbers are summed without rounding, so the quotients are exact fractions.
-    std::vector<Number> weights;
-    weights.reserve(mask.weights.size());
-    for (double weight : mask.weights) weights.push_back(number_of(weight));
-    set_weights(result, weights, number_of(sum), number_of(mask.offset, mask.divisor));
-    return result;
-  }
-  for (double& weight : result.weights) weight /= sum;
-  result.divisor = 1;
+  set_weights(result, weights, number_of(is_exact ? sum : 1), number_of(mask.offset, mask.divisor));
   return result;
 }
 

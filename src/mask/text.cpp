@@ -504,7 +504,7 @@ Mask parse_mask(std::string_view text, const std::string& file_name, std::string
 std::string print_mask(const Mask& mask) {
   std::string text;
   const std::string& name = mask.name;
-  const auto is_odd = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '#'; };
+  const auto is_odd = [](unsigned char c) { return c < 0x20 || c >= 0x7f || c == '#'; };
   if (!name.empty() && name.front() != ' ' && name.back() != ' ' &&
       std::ranges::none_of(name, is_odd))
     text += "name: " + name + "\n";

@@ -25,8 +25,8 @@ MaskSet parse_masks(std::string_view text, const std::string& file_name,
 Mask parse_mask(std::string_view text, const std::string& file_name,
                 std::string* ambiguity = nullptr);
 
-/// The mask as text, of which parse_mask() makes it again. A name that the grammar cannot express is
-/// left out: one of several lines, with a '#', or with blanks around it.
+/// The mask as text, of which parse_mask() makes it again. The name is left out unless it is ASCII
+/// without control characters and '#', and without blanks around it.
 std::string print_mask(const Mask& mask);
 
 }  // namespace convfilt

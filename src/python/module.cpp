@@ -113,7 +113,14 @@ class Mask {
     }
     return rows;
   }
-  std::string text() const { return convfilt_mask_text(mask_); }
+  std::string text() const {
+    const char* text = nullptr;
+    check(without_gil([&] {
+      text = convfilt_mask_text(mask_);
+      return text ? CONVFILT_OK : CONVFILT_FAILED;
+    }));
+    return text;
+  }
   Mask normalized() const {
     Mask mask;
     check(convfilt_mask_normalized(mask_, &mask.mask_));

@@ -103,7 +103,7 @@ void make_place(const std::string& result, const std::string& out) {
   const fs::file_status there = fs::status(result, error);
   if (fs::exists(there) && !fs::is_regular_file(there))
     throw IoError("cannot write " + quoted_name(result) +
-                  ": it is a pipe or a device; remove it, or name another folder");
+                  ": it is no regular file; remove it, or name another folder");
 }
 
 /// Filters the pictures of a plan, and keeps the journal and the totals.

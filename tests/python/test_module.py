@@ -205,8 +205,13 @@ class Copies(unittest.TestCase):
     def test_masks(self):
         a = support.picture((40, 50, 3), "uint8")
         text = "offset: 7\nanchor: 0 1\nscale: 9\n1 2 3\n4 -5 6"
-        masks = [convfilt.Mask(text), convfilt.Mask([[1, 2, 1]], divisor=3), convfilt.Mask.from_file("emboss3")]
-        for mask in masks + [each.flipped() for each in masks] + [masks[1].normalized()]:
+        masks = [convfilt.Mask(text), convfilt.Mask([[1, 2, 1]], divisor=3), convfilt.Mask.from_file("emboss3"), convfilt.Mask([[np.pi] * 10]),
+                 convfilt.Mask([[np.pi, 2 * np.pi, np.e]], divisor=0.7)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "latin1.txt"
+            path.write_bytes(b"name: caf\xe9\n1 2 3")
+            masks.append(convfilt.Mask.from_file(path))
+        for mask in masks + [each.flipped() for each in masks] + [each.normalized() for each in masks]:
             for copied in (pickle.loads(pickle.dumps(mask)), copy.deepcopy(mask), copy.copy(mask)):
                 self.assertEqual(convfilt.apply(copied, a).tobytes(), convfilt.apply(mask, a).tobytes())
 

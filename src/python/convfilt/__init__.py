@@ -103,8 +103,9 @@ class Mask:
             try:
                 self._mask = _core.Mask(weights)
             except OSError as error:  # the C interface's error for files that hold no mask
-                hint = "" if any(letter.isspace() for letter in weights) else "; Mask.from_file() takes the names of masks and files"
-                raise ValueError(str(error) + hint) from None
+                is_word = weights != "" and not any(letter.isspace() for letter in weights)
+                hint = "Mask.from_file() takes the names of masks and files, and Mask() takes weights; " if is_word else ""
+                raise ValueError(hint + str(error)) from None
             return
         if isinstance(weights, Mask):
             if divisor != 1:
@@ -163,17 +164,22 @@ def _rows(weights: Any) -> np.ndarray:
                      "and files") from cause
 
 
-# Plans are kept for a mask, not for its weights, so the same weights shall give the same mask.
+# Plans are kept for a mask, not for its weights, so the same weights shall give the same mask, unless it is large.
+_MOST_KEPT = 1 << 16  #: weights
+
+
 @functools.lru_cache(maxsize=16)
 def _mask_of(weights: bytes, shape: tuple[int, ...]) -> Mask:
     return Mask(np.frombuffer(weights).reshape(shape))
 
 
-@functools.lru_cache(maxsize=16)
-def _changed(mask: Mask, normalize: bool, flip: bool) -> Mask:
+def _change(mask: Mask, normalize: bool, flip: bool) -> Mask:
     if normalize:
         mask = mask.normalized()
     return mask.flipped() if flip else mask
+
+
+_changed = functools.lru_cache(maxsize=16)(_change)
 
 
 def _word(value: Any) -> str:
@@ -404,8 +410,11 @@ def apply(mask: Any, a: Any, *, flip: bool = False, normalize: bool = False, **o
         return _run(_recipe(f"apply {_quoted(name)}", {"flip": flip, "normalize": normalize}), a, options, _may_be_file(name))
     if not isinstance(mask, Mask):
         rows = _rows(mask)
-        mask = _mask_of(rows.tobytes(), rows.shape)
-    return _run(_changed(mask, bool(normalize), bool(flip)) if normalize or flip else mask, a, options)
+        mask = _mask_of(rows.tobytes(), rows.shape) if rows.size <= _MOST_KEPT else Mask(rows)
+    if normalize or flip:
+        change = _changed if mask.shape[0] * mask.shape[1] <= _MOST_KEPT else _change
+        mask = change(mask, bool(normalize), bool(flip))
+    return _run(mask, a, options)
 
 
 def run(recipe: str, a: Any, **options: Unpack[Options]) -> Any:

@@ -9,16 +9,10 @@ try blur photos out --resume -v 2>said
 grep -c 'skipped, done before' said
 only out .convfilt-journal a.png b.png c.png d.png
 same out/a.png out/b.png
-# A pipe in a result's place is not waited for, and a file that may not be written is not replaced.
+# A pipe in a result's place is not waited for.
 mkdir there; mkfifo there/a.png
 try blur photos there --threads 1
 only there .convfilt-journal a.png b.png c.png d.png
-if [ "$(id -u)" != 0 ]; then
-  rm there/a.png; cp samples/rocket.jpg there/a.png; chmod 444 there/a.png
-  convfilt blur photos there 2>said && fail "it should fail"
-  grep -q "cannot write 'there/a.png': Permission denied" said || fail "$(cat said)"
-  same there/a.png samples/rocket.jpg
-fi
 echo no picture >photos/b.png
 try blur photos fast --threads 1 --fail-fast
 only fast .convfilt-journal a.png

@@ -1,6 +1,6 @@
 # A folder or a file that may not be written.
 need_not_root
-chmod 755 .. ../.. . 2>/dev/null || true
+chmod 755 ../../.. ../.. .. . 2>/dev/null || true
 mkdir folder; cp samples/camera.png in.png; cp in.png folder/old.png
 chmod 644 in.png folder/old.png; chmod 755 folder
 need_anyone in.png
@@ -15,5 +15,7 @@ only folder old.png
 mkdir mine; cp in.png mine/out.png; chmod 444 mine/out.png
 [ "$(id -u)" != 0 ] || chown -R 65534 mine
 run blur in.png mine/out.png --device=cpu
+mkdir photos; cp in.png photos/out.png; chmod 755 photos
+run blur photos mine --device=cpu
 cmp in.png mine/out.png
 chmod 755 folder

@@ -3,6 +3,7 @@
 #include <clocale>
 #include <cmath>
 #include <locale>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -173,9 +174,25 @@ TEST_CASE("a printed mask reads back as the same") {
     const Mask mask = grid(text);
     check_same(grid(convfilt::print_mask(mask)), mask);
   }
-  Mask odd = grid("1");
-  odd.name = "a # b";
-  CHECK(convfilt::print_mask(odd).find("name") == std::string::npos);
+  for (const std::string name : {"a # b", " a", "a ", "a\nb", "a\tb", "caf\xe9", ""}) {
+    Mask odd = grid("1");
+    odd.name = name;
+    CHECK(convfilt::print_mask(odd).find("name") == std::string::npos);
+  }
+  // Masks that others were made of, too.
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    const double unit = round % 2 == 0 ? std::acos(-1.0) : 0.1;
+    std::vector<double> weights;
+    for (int i = 0; i < 6; ++i) weights.push_back(double(int(random() % 9) - 3) * unit);
+    weights[0] += 20 * unit;
+    Mask mask = convfilt::make_mask("m", 3, 2, weights, 1 + round % 3);
+    mask.anchor_x = round % 3;
+    CAPTURE(round);
+    mask = convfilt::normalized(mask);
+    check_same(grid(convfilt::print_mask(mask)), mask);
+    check_same(grid(convfilt::print_mask(convfilt::flipped(mask))), convfilt::flipped(mask));
+  }
 }
 
 TEST_CASE("masks by formula are printed and read back as they are") {
