@@ -14,6 +14,7 @@
 #include "src/filter/mask.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/shapes.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/files/picture.hpp"
 #include "tests/support/filtered.hpp"
 #include "tests/support/images.hpp"
@@ -317,6 +318,33 @@ TEST_CASE("transforms of one plane are not taken for another's, in any filter or
         CHECK(furthest < 1e-4);
       }
     }
+}
+
+TEST_CASE("masks of one plane share its transforms, and no more") {
+  if (test::emulator_missing()) return;
+  // Blocks of threads that read a filter's pictures.
+  const auto blocks = [](const FilterPtr& filter, const Image& in) {
+    ConvolverOptions options;
+    options.request.device = "emulator";
+    options.request.strategy = "overlap-add";
+    Convolver convolver(options);
+    filtered_whole(in, *filter, convolver);
+    return convolver.report().counts.blocks;
+  };
+  const Mask box = box_mask(3), ramp = make_mask("ramp", 3, 3, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  Image colours = random_image(40, 40, 3, Depth::f32, 1), grey(40, 40, 1, Depth::f32);
+  for_samples(colours, [&](int x, int y, int c) {
+    put(colours, x, y, c, 0.75 + sample(colours, x, y, c) / 4);
+  });
+  for_samples(grey, [&](int x, int y, int c) { put(grey, x, y, c, sample(colours, x, y, c)); });
+  EdgeOptions color;
+  color.color = true;
+  const auto one = blocks(mask_filter(box), grey);
+  CHECK(one > 0);
+  CHECK(blocks(edge_filter({box, ramp}, {}), grey) == one);
+  CHECK(blocks(edge_filter({box, ramp, flipped(ramp)}, {EdgeKind::compass}), grey) == one);
+  CHECK(blocks(edge_filter({box, ramp}, color), colours) == 3 * one);
+  CHECK(blocks(chain({edge_filter({box, ramp}, {}), mask_filter(box)}), grey) == 2 * one);
 }
 
 TEST_CASE("a GPU takes a chain whose steps pay there only together") {
