@@ -83,7 +83,8 @@ class Convolver {
   /// plan_bytes(), too.
   void share_transforms();
 
-  /// While it lives, all runs are of one picture. Any other run is of a picture of its own.
+  /// Tells the convolver that all runs filter the same picture, until it is destroyed. Otherwise
+  /// each run counts as a new picture.
   class OnePicture {
    public:
     explicit OnePicture(Convolver& convolver);

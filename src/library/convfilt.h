@@ -141,12 +141,13 @@ const char *convfilt_plan_text(const convfilt_plan *plan);
 convfilt_status convfilt_plan_run(convfilt_plan *plan, const convfilt_pixels *in,
                                   const convfilt_pixels *out);
 
-/* Filters a picture in the memory of the plan's CUDA device, in a cudaStream_t of that device (null:
- * the legacy default stream). Channels and pixels lie side by side, and rows one behind the other, with or without gaps. The call
- * does not wait for the GPU, except while CUDA or one of its libraries loads code, as when a kernel
- * runs for the first time. The work is queued behind what the stream has, and what the stream is
- * given later waits for it. The stream must not be capturing a graph. The pictures must outlive the
- * work; convfilt_plan_free() waits for it, and for all other work of the device. */
+/* Filters a picture in the memory of the plan's CUDA device, in a cudaStream_t of that device
+ * (null: the legacy default stream). Channels and pixels lie side by side, and rows one behind the
+ * other, with or without gaps. The call does not wait for the GPU, except while CUDA or one of its
+ * libraries loads code, as when a kernel runs for the first time. The work is queued behind what
+ * the stream has, and what the stream is given later waits for it. The stream must not be
+ * capturing a graph. The pictures must outlive the work; convfilt_plan_free() waits for it, and
+ * for all other work of the device. */
 convfilt_status convfilt_plan_run_on_gpu(convfilt_plan *plan, const convfilt_pixels *in,
                                          const convfilt_pixels *out, void *stream);
 
